@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use fizeau::core::{Nanos, PerSec, Stamp, Tokens};
-use fizeau::sim::{Job, JobId, Serve};
+use fizeau::sim::{EngineJob, JobId, Serve};
 
 /// So many requests of one shape, at a rate.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +38,7 @@ impl Chat {
             while let Some(at) = engine.next_event().filter(|at| *at < next) {
                 seen.take(engine, at, &mut live);
             }
-            engine.submit(Job::new(JobId(id), self.input, self.output, next))?;
+            engine.submit(EngineJob::new(JobId(id), self.input, self.output, next))?;
             live += 1;
             seen.in_flight = seen.in_flight.max(live);
         }

@@ -29,6 +29,7 @@ mod stored;
 mod sweep;
 mod system;
 mod telemetry;
+mod typed;
 mod values;
 mod watch;
 mod whatif;
@@ -37,7 +38,8 @@ mod workload;
 pub(crate) use self::{
     ab::*, bench::*, calibrate::*, calibration::*, endpoint::*, engine::*, goal::*, load::*,
     manual::*, pareto::*, parse::*, plan::*, report::*, run::*, serve::*, shards::*, simulate::*,
-    sol::*, stored::*, sweep::*, system::*, telemetry::*, watch::*, whatif::*, workload::*,
+    sol::*, stored::*, sweep::*, system::*, telemetry::*, typed::TypedNames, watch::*, whatif::*,
+    workload::*,
 };
 #[cfg(feature = "probe")]
 pub(crate) use probe::*;

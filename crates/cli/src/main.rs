@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::prelude::*;
 
-use crate::args::{Command, ParseError, parse};
+use crate::args::{Command, ParseError, TypedNames, parse};
 use crate::commands::*;
 use crate::exit::{Exit, Fail};
 use crate::terminal::interrupt;
@@ -24,13 +24,13 @@ fn main() -> ExitCode {
     let asked = match parse(&line) {
         Ok(asked) => asked,
         Err(ParseError::Clap(error)) => return usage(&error),
-        Err(ParseError::Cases(fail)) => return end(Err(fail)),
+        Err(ParseError::Cases(fail)) => return end(Err(fail), &line),
     };
     let filter = std::env::var("FIZEAU_LOG").ok().and_then(|targets| targets.parse().ok());
     let filter = filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::ERROR));
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     tracing_subscriber::registry().with(filter).with(lines).init();
-    end(run(asked))
+    end(run(asked), &line)
 }
 
 fn run(command: Command) -> Result<Exit, Fail> {
@@ -62,11 +62,12 @@ fn run(command: Command) -> Result<Exit, Fail> {
     }
 }
 
-fn end(done: Result<Exit, Fail>) -> ExitCode {
+fn end(done: Result<Exit, Fail>, line: &[OsString]) -> ExitCode {
     match done {
         Ok(exit) => interrupt::exit_code(exit),
         Err(Fail { exit, message }) => {
-            tell!("error: {message}");
+            // Commands and libraries know each flag by its first name alone.
+            tell!("error: {}", TypedNames::of(line).used_in(&message));
             interrupt::exit_code(exit)
         }
     }

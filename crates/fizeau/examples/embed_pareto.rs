@@ -1,7 +1,8 @@
 //! The frontier and the operating point of points from anywhere. Needs `fizeau-pareto` only.
 
 use fizeau::pareto::{
-    Constraint, Objective, OperatingCandidate, OperatingChoice, Relation, frontier, operating_point,
+    Constraint, LimitRelation, Objective, OperatingCandidate, OperatingChoice, frontier,
+    operating_point,
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -19,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             objective: points[i][0],
             constraints: vec![Constraint {
                 value: Some(points[i][1]),
-                relation: Relation::AtMost,
+                relation: LimitRelation::AtMost,
                 limit: 1_500.0,
             }],
         })

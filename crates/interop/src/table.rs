@@ -202,10 +202,14 @@ impl InputTable {
         self.csv = Some((header, newline));
         for (line, own, fields) in rows {
             if fields.len() != self.heads.len() {
+                let has = if fields.len() == 1 {
+                    "1 field".to_owned()
+                } else {
+                    format!("{} fields", fields.len())
+                };
                 return Err(format!(
-                    "row {} (line {line}) has {} fields and the header {}; a comma within a field needs quotes around it",
+                    "row {} (line {line}) has {has} and the header {}; a comma within a field needs quotes around it",
                     self.rows.len(),
-                    fields.len(),
                     self.heads.len()
                 ));
             }

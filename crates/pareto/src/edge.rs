@@ -2,7 +2,7 @@
 
 mod curve;
 
-use crate::{Constraint, FigureEstimate, Relation, ResponseTrend};
+use crate::{Constraint, FigureEstimate, LimitRelation, ResponseTrend};
 use curve::{LimitCurve, LimitReach, LoadStep, steps};
 
 /// A load that was tested, and what was measured there.
@@ -28,7 +28,7 @@ pub struct TestedLoad {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FigureLimit {
     /// On which side of the limit the figure must lie.
-    pub relation: Relation,
+    pub relation: LimitRelation,
     /// The limit, in the figure's unit; within it itself.
     pub limit: f64,
     /// Which way the figure goes as the load rises.
@@ -39,13 +39,13 @@ impl FigureLimit {
     /// An upper limit on a figure that rises with the load, as a latency.
     #[must_use]
     pub const fn at_most(limit: f64) -> Self {
-        Self { relation: Relation::AtMost, limit, trend: ResponseTrend::Rising }
+        Self { relation: LimitRelation::AtMost, limit, trend: ResponseTrend::Rising }
     }
 
     /// A lower limit on a figure that falls with the load, as the share of good requests.
     #[must_use]
     pub const fn at_least(limit: f64) -> Self {
-        Self { relation: Relation::AtLeast, limit, trend: ResponseTrend::Falling }
+        Self { relation: LimitRelation::AtLeast, limit, trend: ResponseTrend::Falling }
     }
 
     /// The same limit on a figure that goes the other way, such as a lower limit on throughput: it takes a least load and

@@ -80,7 +80,7 @@ pub use hypervolume::HypervolumeError;
 pub use isotonic::{IsotonicError, MonotoneDeparture, ResponseTrend, departure, isotonic};
 pub use knee::{Knee, StepRule, StepRuleError, back_off, knee};
 pub use operating::{
-    AxisLimit, Constraint, OperatingCandidate, OperatingChoice, Relation, UnknownAxis,
+    AxisLimit, Constraint, LimitRelation, OperatingCandidate, OperatingChoice, UnknownAxis,
     operating_point,
 };
 pub use points::{Axis, Points, PointsError};

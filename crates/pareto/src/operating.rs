@@ -4,7 +4,7 @@ use crate::{Axis, Points};
 
 /// On which side of its limit a value must lie. The limit itself is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Relation {
+pub enum LimitRelation {
     /// The value must not fall below the limit.
     AtLeast,
     /// The value must not exceed the limit.
@@ -17,7 +17,7 @@ pub struct Constraint {
     /// The value; none where it is not known, which does not meet any limit. NaN counts as not known.
     pub value: Option<f64>,
     /// On which side of the limit it must lie.
-    pub relation: Relation,
+    pub relation: LimitRelation,
     /// The limit, in the value's unit. NaN is a limit that nothing meets.
     pub limit: f64,
 }
@@ -29,16 +29,16 @@ impl Constraint {
     /// A limit of 0 leaves nothing to be relative to: then the margin is 1 inside it, 0 on it and -1 beyond it.
     ///
     /// ```
-    /// use fizeau_pareto::{Constraint, Relation};
-    /// let latency = Constraint { value: Some(400.0), relation: Relation::AtMost, limit: 500.0 };
+    /// use fizeau_pareto::{Constraint, LimitRelation};
+    /// let latency = Constraint { value: Some(400.0), relation: LimitRelation::AtMost, limit: 500.0 };
     /// assert_eq!(latency.margin(), Some(0.2));
     /// ```
     #[must_use]
     pub fn margin(&self) -> Option<f64> {
         let value = self.value?;
         let room = match self.relation {
-            Relation::AtLeast => value - self.limit,
-            Relation::AtMost => self.limit - value,
+            LimitRelation::AtLeast => value - self.limit,
+            LimitRelation::AtMost => self.limit - value,
         };
         if value == self.limit {
             // Also where both are infinite, and their difference is no number.
@@ -98,11 +98,11 @@ pub enum OperatingChoice {
 /// neither meet nor be nearest.
 ///
 /// ```
-/// use fizeau_pareto::{OperatingCandidate, OperatingChoice, Constraint, Relation, operating_point};
+/// use fizeau_pareto::{OperatingCandidate, OperatingChoice, Constraint, LimitRelation, operating_point};
 /// // Requests per second, within 500 ms.
 /// let level = |objective, latency| OperatingCandidate {
 ///     objective,
-///     constraints: vec![Constraint { value: latency, relation: Relation::AtMost, limit: 500.0 }],
+///     constraints: vec![Constraint { value: latency, relation: LimitRelation::AtMost, limit: 500.0 }],
 /// };
 /// let levels = [level(4.0, Some(260.0)), level(7.0, Some(480.0)), level(9.0, Some(900.0)), level(11.0, None)];
 /// assert_eq!(operating_point(&levels), OperatingChoice::Met { index: 1, margin: 0.04 });
@@ -147,7 +147,7 @@ pub fn operating_point(candidates: &[OperatingCandidate]) -> OperatingChoice {
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisLimit {
     axis: String,
-    relation: Relation,
+    relation: LimitRelation,
     limit: f64,
 }
 
@@ -155,13 +155,13 @@ impl AxisLimit {
     /// The axis's figure must not exceed `limit`.
     #[must_use]
     pub fn at_most(axis: impl Into<String>, limit: f64) -> Self {
-        Self { axis: axis.into(), relation: Relation::AtMost, limit }
+        Self { axis: axis.into(), relation: LimitRelation::AtMost, limit }
     }
 
     /// The axis's figure must not fall below `limit`.
     #[must_use]
     pub fn at_least(axis: impl Into<String>, limit: f64) -> Self {
-        Self { axis: axis.into(), relation: Relation::AtLeast, limit }
+        Self { axis: axis.into(), relation: LimitRelation::AtLeast, limit }
     }
 
     /// The name of the axis.

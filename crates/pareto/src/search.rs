@@ -26,14 +26,14 @@ use spec::deviations;
 /// It reads no clock and draws no chance: the same evaluations give the same search.
 ///
 /// ```
-/// use fizeau_pareto::{LoadOutcome, FigureEstimate, Evaluation, Loads, NextLoad, Relation, Search, SearchSpec, log_margin};
+/// use fizeau_pareto::{LoadOutcome, FigureEstimate, Evaluation, Loads, NextLoad, LimitRelation, Search, SearchSpec, log_margin};
 ///
 /// // Up to which rate does a queue with 20 requests/s of room answer within 500 ms?
 /// let latency = |rate: f64| 1000.0 / (20.0 - rate).max(0.1);
 /// let mut search = Search::new(SearchSpec::between(Loads::Any, 1.0, 100.0))?;
 /// while let NextLoad::Evaluate { load } = search.next() {
 ///     let figure = FigureEstimate::exact(latency(load))?;
-///     let margins = vec![log_margin(figure, Relation::AtMost, 500.0)];
+///     let margins = vec![log_margin(figure, LimitRelation::AtMost, 500.0)];
 ///     search.observe(&Evaluation { load, margins, bearing: LoadOutcome::Borne });
 /// }
 /// let found = search.result();

@@ -92,11 +92,12 @@ pub use import::{
 pub use judge::{Objection, ProbeRule};
 pub use measured_device::{MeasuredDevice, MeasuredDeviceError};
 pub use measurement::{
-    AttentionPhase, AttentionShape, ByteConvention, ByteCounts, CacheState, Circumstances,
-    CollectiveOp, CollectiveRegime, CollectiveShape, Component, DataPattern, Dtype, FirstTouch,
-    GemmShape, LaunchCost, Measurement, MemoryKernel, Method, NormShape, Operation, PageAdvice,
-    Pages, Provenance, RankRule, RecurrenceRule, RecurrenceShape, ReportedFigure, ReportedValue,
-    SampleStatistic, StoreKind, TimedBy, Timing, TransferEngine, Verification, Work,
+    ArrayPages, AttentionPhase, AttentionShape, ByteConvention, ByteCounts, CacheState,
+    Circumstances, CollectiveOp, CollectiveRegime, CollectiveShape, Component, DataPattern, Dtype,
+    FirstTouch, GemmShape, LaunchCost, Measurement, MemoryKernel, Method, NormShape, Operation,
+    OperationWork, PageAdvice, Provenance, RankRule, RecurrenceRule, RecurrenceShape,
+    ReportedFigure, ReportedValue, SampleStatistic, StoreKind, TimedBy, Timing, TransferEngine,
+    Verification,
 };
 pub use plateau::Plateau;
 pub use row::ProbeRow;

@@ -19,13 +19,13 @@ pub use dtype::Dtype;
 pub use matrix::{AttentionPhase, AttentionShape, GemmShape};
 pub use memory::{MemoryKernel, StoreKind};
 pub use method::{
-    CacheState, DataPattern, FirstTouch, LaunchCost, Method, PageAdvice, Pages, TimedBy,
+    ArrayPages, CacheState, DataPattern, FirstTouch, LaunchCost, Method, PageAdvice, TimedBy,
 };
 pub(crate) use operation::size;
 pub use operation::{Component, Operation, TransferEngine};
 pub use recurrence::{NormShape, RecurrenceRule, RecurrenceShape};
 pub use timing::{ReportedFigure, ReportedValue, SampleStatistic, Timing};
-pub use work::{ByteConvention, ByteCounts, Work};
+pub use work::{ByteConvention, ByteCounts, OperationWork};
 
 /// How [`Method::instructions`] names the library that some machines have, apart from what a program is built with.
 pub(crate) const OPENBLAS: &str = "OpenBLAS";
@@ -61,7 +61,7 @@ pub struct Measurement {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dtype: Option<Dtype>,
     /// What one operation moves and computes.
-    pub work: Work,
+    pub work: OperationWork,
     /// How it was measured.
     pub method: Method,
     /// The times.
@@ -90,7 +90,7 @@ impl Measurement {
             device: device.into(),
             operation,
             dtype: None,
-            work: Work::default(),
+            work: OperationWork::default(),
             method: Method::default(),
             timing,
             circumstances: Circumstances::default(),

@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use crate::reasons::listed;
 use crate::reasons::reasons;
 use crate::{
-    EndpointRecord, GoalResult, JsonError, LevelReport, LevelStatus, RunSetup, ShardsReport,
+    Checklist, EndpointRecord, GoalResult, JsonError, LevelReport, LevelStatus, RunSetup,
+    ShardsReport,
 };
 
 /// An A/B run with its rounds.
@@ -57,6 +58,13 @@ impl AbReport {
         let [a, b] = sides;
         let (settle, slo, requests) = (Millis::new(0.0), None, None);
         Self { setup, a, b, planned, settle, slo, rounds, comparison, requests }
+    }
+
+    /// What all turns together must show before they are believed.
+    #[must_use]
+    pub fn checklist(&self) -> Checklist {
+        let turns = self.rounds.iter().flat_map(|round| [&round.a, &round.b]).flatten();
+        Checklist::of(&self.setup, &turns.collect::<Vec<_>>())
     }
 
     /// How each client fared over all turns; none where one measured alone.

@@ -6,8 +6,8 @@ mod source;
 
 use fizeau_metrics::{Comparison, Goal, Interval, LevelSummary, Metric, Statistic};
 use fizeau_pareto::{
-    Constraint, EdgeCrossing, EdgeError, FigureEstimate, FigureLimit, LimitBreak, LoadEdge,
-    MonotoneDeparture, Relation, ResponseTrend, TestedLoad, departure, edge, throughput_at,
+    Constraint, EdgeCrossing, EdgeError, FigureEstimate, FigureLimit, LimitBreak, LimitRelation,
+    LoadEdge, MonotoneDeparture, ResponseTrend, TestedLoad, departure, edge, throughput_at,
 };
 
 pub(crate) use load::{FigureEnds, GoalFigure, GoalLevel, middle};
@@ -89,8 +89,8 @@ impl<'a> GoalLoads<'a> {
         let breaks = |(goal, limit): (usize, &FigureLimit)| {
             let own = load.estimate(goal)?;
             let (better, worsening) = match limit.relation {
-                Relation::AtMost => (own.low(), ResponseTrend::Rising),
-                Relation::AtLeast => (own.high(), ResponseTrend::Falling),
+                LimitRelation::AtMost => (own.low(), ResponseTrend::Rising),
+                LimitRelation::AtLeast => (own.high(), ResponseTrend::Falling),
             };
             Some(limit.trend == worsening && margin(limit, better)? < 0.0)
         };
@@ -243,12 +243,12 @@ fn margin(limit: &FigureLimit, value: f64) -> Option<f64> {
 }
 
 /// The limit of a goal, itself allowed: a strict one is met from the next number on.
-pub(crate) fn limit_of(goal: &Goal) -> (Relation, f64) {
+pub(crate) fn limit_of(goal: &Goal) -> (LimitRelation, f64) {
     match goal.comparison {
-        Comparison::Less => (Relation::AtMost, goal.limit.next_down()),
-        Comparison::LessOrEqual => (Relation::AtMost, goal.limit),
-        Comparison::Greater => (Relation::AtLeast, goal.limit.next_up()),
-        Comparison::GreaterOrEqual => (Relation::AtLeast, goal.limit),
+        Comparison::Less => (LimitRelation::AtMost, goal.limit.next_down()),
+        Comparison::LessOrEqual => (LimitRelation::AtMost, goal.limit),
+        Comparison::Greater => (LimitRelation::AtLeast, goal.limit.next_up()),
+        Comparison::GreaterOrEqual => (LimitRelation::AtLeast, goal.limit),
     }
 }
 

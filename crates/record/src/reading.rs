@@ -52,6 +52,7 @@ pub use views::{LEVELS_SCHEMA, LevelView};
 pub struct RunReader<'a> {
     run: &'a StoredRun,
     goals: GoodputGoals,
+    slo: Option<Slo>,
     window: WindowChoice,
     reference: Option<SpeedOfLightReference>,
     precision: Precision,
@@ -164,13 +165,18 @@ impl<'a> RunReader<'a> {
         let price = price.map_err(|error| run.wrong("gpu_hour_usd", error))?;
         let precision = Precision::Own;
         let choice = ProfileChoice::default();
-        let kept = LevelTally::EXACT;
-        Ok(Self { run, goals, window, reference, precision, price, choice, kept })
+        let (slo, kept) = (None, LevelTally::EXACT);
+        Ok(Self { run, goals, slo, window, reference, precision, price, choice, kept })
     }
 
     /// By other goals of single requests.
     pub fn with_goals(self, goals: GoodputGoals) -> Self {
         Self { goals, ..self }
+    }
+
+    /// By other goals of its levels, which count as given. A search keeps its answer, which follows from the goals that it had.
+    pub fn with_slo(self, slo: Slo) -> Self {
+        Self { slo: Some(slo), ..self }
     }
 
     /// With another cut at the beginning.
@@ -245,6 +251,13 @@ impl<'a> RunReader<'a> {
         let sweep = sweep::read(self.run)?;
         let profile = sweep.as_ref().map(|stored| sweep::profile(stored, self.run)).transpose()?;
         let unmeasured = missing::of(self.run, &levels, sweep.as_ref());
+        let (slo, goal_source) = match &self.slo {
+            Some(slo) => (Some(slo.clone()), GoalSource::Given),
+            None => {
+                let source = sweep.as_ref().map(SweepDocument::goal_source);
+                (self.run.goals()?.slo, source.unwrap_or_default())
+            }
+        };
         let device = match &self.reference {
             Some(reference) => Some(reference.reference().system.device()),
             // A run may name a device in words that no table has.
@@ -256,8 +269,8 @@ impl<'a> RunReader<'a> {
             setup,
             requested: self.run.document().fields(),
             levels,
-            slo: self.run.goals()?.slo,
-            goal_source: sweep.as_ref().map(SweepDocument::goal_source).unwrap_or_default(),
+            slo,
+            goal_source,
             profile: self.choice.over(profile.unwrap_or(Profile::GENERAL)),
             curve,
             unmeasured,

@@ -17,6 +17,7 @@ pub use price::{MILLION, at_price, price_words, usd, usd_beside, with_price_orig
 pub use unreadable::unreadable;
 pub(crate) use words::by_reason;
 pub use words::{
-    Charset, clock, counted_devices, listed, minutes_and_seconds, slo_words, stamps, token_source,
+    Charset, clock, counted_devices, expected_time, listed, minutes_and_seconds, slo_words, stamps,
+    token_source,
 };
 pub use wrap::{wrap, wrap_hanging};

@@ -14,9 +14,13 @@ use fizeau_record::{AbDocument, AbParty, AbReport, AbRound, FigureDifference, Go
 use fizeau_record::{ComparisonView, LevelReport, LevelStatus};
 
 impl Shown<'_, AbDocument> {
-    /// What the rounds came to: a line for each figure that was decided, under a heading; or why there is no answer.
+    /// What the rounds came to: a line for each figure that was decided, under a heading, or why there is no answer; and the verdict.
     #[must_use]
     pub fn answers(&self) -> String {
+        format!("{}\n{VERDICT} {}", self.judged(), self.verdict.as_str())
+    }
+
+    fn judged(&self) -> String {
         let Some(comparison) = &self.comparison else {
             let reason = self.comparison_reason.as_deref().unwrap_or_default();
             return format!("  no answer: {}", plain(reason));
@@ -49,7 +53,7 @@ fn judged_row(of: &FigureDifference, name: &str, width: usize) -> String {
 }
 
 impl Shown<'_, AbReport> {
-    /// Who A and B are, what they were asked, and how each round went: a table of 80 columns, and below it what speaks
+    /// Who A and B are, what they were asked, and how each round went: a table of 80 columns, below it the answer and what speaks
     /// against a round; in full also what explains that, and how the answer was found. Ends with a newline.
     #[must_use]
     pub fn text(&self, verbosity: Verbosity) -> String {
@@ -76,7 +80,6 @@ impl Shown<'_, AbReport> {
         sentence(&mut out, &requested);
         out.push('\n');
         self.table(&mut out);
-        self.remarks(verbosity, &mut out);
         self.goals(&mut out);
         self.shards(verbosity, &mut out);
         out.push('\n');
@@ -95,6 +98,8 @@ impl Shown<'_, AbReport> {
                 sentence(&mut out, &answer(table));
             }
         }
+        out.push('\n');
+        self.remarks(verbosity, &mut out);
         out
     }
 

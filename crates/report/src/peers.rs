@@ -77,15 +77,11 @@ impl Shown<'_, PeerComparison> {
             heads
         };
         lines.push(row(heads.map(str::to_owned)));
-        let mut same = 0;
-        for figure in &self.figures {
-            let cells = cells(figure);
-            let (theirs, difference) = (&cells[2], &cells[4]);
-            let is_plain = difference == SAME || theirs == ABSENT;
-            if verbosity == Verbosity::Brief && is_plain {
-                same += usize::from(difference == SAME);
-                continue;
-            }
+        let (rows, same) = match verbosity {
+            Verbosity::Brief => self.parted(),
+            Verbosity::Full => (self.figures.iter().map(cells).collect(), Vec::new()),
+        };
+        for cells in rows {
             if cells[0].len() > WIDTHS[0] {
                 let [name, figures @ ..] = cells;
                 lines.push(name);
@@ -95,9 +91,11 @@ impl Shown<'_, PeerComparison> {
                 lines.push(row(cells));
             }
         }
-        lines.extend(
-            (same > 0).then(|| format!("{same} more figures are the same (-v shows them)")),
-        );
+        lines.extend(match same.len() {
+            0 => None,
+            1 => Some("1 more figure is the same (-v shows it)".to_owned()),
+            more => Some(format!("{more} more figures are the same (-v shows them)")),
+        });
         lines.extend(self.absences().into_iter().map(|text| wrap(&text, width)));
         lines.extend(self.footnotes().map(|text| wrap(text, width)));
         lines.join("\n")
@@ -118,10 +116,9 @@ impl Shown<'_, PeerComparison> {
     }
 
     /// A row for each figure that differs from ours or that we have not: its name, its unit, theirs, ours, the difference. Then
-    /// the names of those that are as ours.
-    #[cfg(feature = "html")]
+    /// the names of those that are as ours. What is absent is in neither: [its reason](Self::absences) names it.
     pub(crate) fn parted(&self) -> (Vec<[String; 5]>, Vec<String>) {
-        let cells = self.figures.iter().map(cells);
+        let cells = self.figures.iter().filter(|figure| figure.value.is_some()).map(cells);
         let (same, rows): (Vec<_>, _) = cells.partition(|[.., difference]| difference == SAME);
         (rows, same.into_iter().map(|[name, ..]| name).collect())
     }

@@ -60,7 +60,7 @@ impl Shown<'_, PlannedFleet> {
     fn text(&self, plan: &DevicePlan, out: &mut String) {
         self.replica(out);
         let heads = ["expected", "cautious"];
-        row(out, "(cautious: at the low end of the interval)", heads.map(str::to_owned));
+        row(out, "", heads.map(str::to_owned));
         let fleets = [Some(self.fleets.likely), self.fleets.cautious];
         let at_most = if self.carried.is_open_above { "at most " } else { "" };
         let fleet = |text: &dyn Fn(&Fleet) -> String| {
@@ -80,8 +80,12 @@ impl Shown<'_, PlannedFleet> {
         row(out, &format!("devices, {each} a replica"), fleet(&devices));
         row(out, "in use", fleet(&|fleet| percent(fleet.utilisation)));
         self.money(out);
-        if let Some(reason) = self.no_cautious_reason() {
-            sentence(out, &format!("  No cautious plan: {reason}."));
+        let tells_low_end =
+            self.carried.bounds == HighestLoadBasis::Tested && self.carried.next.is_some();
+        match self.no_cautious_reason() {
+            Some(reason) => sentence(out, &format!("  No cautious plan: {reason}.")),
+            None if tells_low_end => {}
+            None => sentence(out, "  Cautious takes the low end of the interval."),
         }
     }
 

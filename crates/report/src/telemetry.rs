@@ -6,7 +6,7 @@ use fizeau_record::text::{four_digits, number, percent};
 use fizeau_record::{LevelReport, LevelTelemetry};
 use fizeau_telemetry::{ReportedGauge, TelemetryFinding, WitnessShare};
 
-use crate::Shown;
+use crate::{Shown, Verbosity};
 use catalogue::whole;
 pub(crate) use catalogue::{TelemetryExport, TelemetryFigure, exported, figures, shown};
 
@@ -14,19 +14,13 @@ impl Shown<'_, LevelReport> {
     /// What the server was at, and how far its word is from the client's: a sentence each.
     pub(crate) fn telemetry_sentences(&self) -> Vec<String> {
         let Some(said) = &self.telemetry else { return Vec::new() };
-        let all = [self.server_sentence(), gap_sentence(said)].into_iter();
+        let all = [self.server_sentence(Verbosity::Full), gap_sentence(said)].into_iter();
         all.chain(witness_sentences(said)).flatten().collect()
     }
 
-    /// What the server was at.
-    pub(crate) fn server_sentence(&self) -> Option<String> {
-        server_sentence(self.telemetry.as_ref()?)
-    }
-
-    /// The same without what did not happen.
-    pub(crate) fn server_in_brief(&self) -> Option<String> {
-        let sentence = self.server_sentence()?;
-        Some(NOTHING_HAPPENED.iter().fold(sentence, |text, nothing| text.replace(nothing, "")))
+    /// What the server was at; in brief without what did not happen.
+    pub(crate) fn server_sentence(&self, verbosity: Verbosity) -> Option<String> {
+        server_sentence(self.telemetry.as_ref()?, verbosity)
     }
 
     /// All figures by name.
@@ -41,12 +35,10 @@ impl Shown<'_, LevelReport> {
     }
 }
 
-/// What is said of a server that put no request off and found no prompt in its cache.
-const NOTHING_HAPPENED: [&str; 2] = [", preemptions 0", ", prefix cache 0 % of queries"];
-
 /// `server: running 12.1 (max 16), waiting 0, KV 34 % (peak 51 %), preemptions 0, prefix cache 62 % of queries`.
-fn server_sentence(said: &LevelTelemetry) -> Option<String> {
+fn server_sentence(said: &LevelTelemetry, verbosity: Verbosity) -> Option<String> {
     let server = said.server.as_ref()?;
+    let is_told = |amount: f64| verbosity == Verbosity::Full || amount > 0.0;
     let with_peak =
         |name: &str, told: Option<&ReportedGauge>, word: &str, shown: fn(f64) -> String| {
             let figure = told?.figure;
@@ -59,9 +51,15 @@ fn server_sentence(said: &LevelTelemetry) -> Option<String> {
         with_peak("running", server.running.as_ref(), "max", four_digits),
         with_peak("waiting", server.waiting.as_ref(), "max", four_digits),
         with_peak("KV", server.kv_use.as_ref(), "peak", percent),
-        server.preemptions.as_ref().map(|told| format!("preemptions {}", whole(told.figure.delta))),
+        server
+            .preemptions
+            .as_ref()
+            .map(|told| told.figure.delta)
+            .filter(|delta| is_told(delta.round()))
+            .map(|delta| format!("preemptions {}", whole(delta))),
         server
             .prefix_hit_share()
+            .filter(|share| is_told(*share))
             .map(|share| format!("prefix cache {} of queries", percent(share))),
         said.joules_per_token.map(|each| format!("{} J a token", number(each.get()))),
         said.tokens_per_joule.map(|each| format!("{} tokens a joule", number(each.get()))),

@@ -9,7 +9,7 @@ mod names;
 pub use file_type::FileType;
 pub(crate) use file_type::{GgufTensor, ModelShape};
 pub use ggml::GgmlType;
-pub use mixed::Mixed;
+pub use mixed::MixedFormat;
 pub use names::UnknownFormat;
 
 use fizeau_core::Bytes;
@@ -88,7 +88,7 @@ pub enum Format {
     /// A block type of llama.cpp.
     Ggml(GgmlType),
     /// Several formats in one class of tensors, reduced to their mean.
-    Mixed(Mixed),
+    Mixed(MixedFormat),
 }
 
 impl Format {

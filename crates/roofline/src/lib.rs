@@ -142,7 +142,7 @@ pub use exchange::PassCollective;
 pub use expected::Expected;
 pub use explain::{PassPhase, PassTerm, TermKind};
 pub use figures::{Figures, PhaseSchedule, TokenTime};
-pub use format::{FileType, Format, GgmlType, Mixed, UnknownFormat};
+pub use format::{FileType, Format, GgmlType, MixedFormat, UnknownFormat};
 pub use improvement::{Improvement, ImprovementGain};
 pub use inverse::{
     DeploymentChoice, DeploymentObjective, DeploymentQuery, DeploymentRanking,

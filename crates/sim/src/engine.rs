@@ -19,10 +19,10 @@ use fizeau_core::{Stamp, Tokens};
 pub(crate) use blocks::KnownBlocks;
 pub use config::{AdmissionOrder, Chunking, ConfigError, EngineConfig, Policy, PrefixCaching};
 pub use load::{LinearStepTimes, StepLoad, StepTime};
-pub use speculation::Drafts;
+pub use speculation::EngineDrafts;
 
 use crate::pass::EnginePass;
-use crate::serve::{Emission, Gauges, Job, JobId, Serve, SubmitError};
+use crate::serve::{Emission, EngineJob, Gauges, JobId, Serve, SubmitError};
 use jobs::{JobSlot, JobState, JobTable, SchedulingGroup, Sequence, SubmissionOrder};
 use step::{Batch, DecodeRun};
 
@@ -47,7 +47,7 @@ use step::{Batch, DecodeRun};
 ///   nobody (vLLM `_preempt_request`, and `schedule` where `preempted_reqs` is not empty).
 /// - With [`PrefixCaching::On`] full blocks stay until others need the room, and a prompt that begins alike is not read so far,
 ///   be it that another reads it in the same step. The last token is read in any case (vLLM `get_computed_blocks`).
-/// - At the end of the step each sequence that decodes gives one token or, with [`Drafts`], several, and each
+/// - At the end of the step each sequence that decodes gives one token or, with [`EngineDrafts`], several, and each
 ///   whose prompt is complete gives its first.
 /// - With pipeline stages ([`StepTime::stages`]) several batches are under way at once, each with its share of the decoding
 ///   sequences. A batch behind a longer one leaves no sooner than a stage's time after it. The chunks of a prompt follow each
@@ -76,12 +76,12 @@ use step::{Batch, DecodeRun};
 ///
 /// ```
 /// use fizeau_core::{Nanos, Stamp, Tokens};
-/// use fizeau_sim::{Engine, EngineConfig, Job, JobId, Serve, StepLoad};
+/// use fizeau_sim::{Engine, EngineConfig, EngineJob, JobId, Serve, StepLoad};
 ///
 /// let config = EngineConfig::new(8, Tokens::new(10_000));
 /// let config = EngineConfig { max_batched_tokens: Tokens::new(512), ..config };
 /// let mut engine = Engine::new(config, |_: &StepLoad| Nanos::from_millis(10))?;
-/// engine.submit(Job::new(JobId(0), Tokens::new(600), Tokens::new(2), Stamp::EPOCH))?;
+/// engine.submit(EngineJob::new(JobId(0), Tokens::new(600), Tokens::new(2), Stamp::EPOCH))?;
 /// let mut left = Vec::new();
 /// while let Some(at) = engine.next_event() {
 ///     engine.advance(at, &mut |emission| left.push(emission.at.as_nanos() / 1_000_000));
@@ -209,7 +209,7 @@ impl<S: StepTime> Engine<S> {
 
 impl<S: StepTime> Serve for Engine<S> {
     /// A job that another engine has begun must have a token left to give.
-    fn submit(&mut self, job: Job) -> Result<(), SubmitError> {
+    fn submit(&mut self, job: EngineJob) -> Result<(), SubmitError> {
         job.check(Some(self.config.longest_job()))?;
         if job.begun.is_some() && job.output_tokens == Tokens::new(1) {
             let (prompt, output) = (job.prompt_tokens, Tokens::ZERO);

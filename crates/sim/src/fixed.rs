@@ -6,7 +6,9 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use fizeau_core::{Nanos, Stamp, Tokens};
 
 use crate::engine::KnownBlocks;
-use crate::serve::{BlockHashes, Emission, Gauges, Job, JobId, JobTiming, Serve, SubmitError};
+use crate::serve::{
+    BlockHashes, Emission, EngineJob, Gauges, JobId, JobTiming, Serve, SubmitError,
+};
 
 /// The most tokens of one job, prompt and output together: longer than any model's context.
 const LONGEST_JOB: Tokens = Tokens::new(1 << 20);
@@ -89,11 +91,11 @@ impl FixedTiming {
     /// ```
     /// use std::sync::Arc;
     /// use fizeau_core::{Nanos, Stamp, Tokens};
-    /// use fizeau_sim::{FixedTiming, Job, JobId, Serve};
+    /// use fizeau_sim::{FixedTiming, EngineJob, JobId, Serve};
     /// let mut engine = FixedTiming::new(Nanos::ZERO, Nanos::ZERO).with_prefixes(None);
     /// for (id, cached) in [(0, 0), (1, 32)] {
-    ///     let job = Job::new(JobId(id), Tokens::new(40), Tokens::new(1), Stamp::EPOCH);
-    ///     engine.submit(Job { content: Some(Arc::new([7, 8])), ..job })?;
+    ///     let job = EngineJob::new(JobId(id), Tokens::new(40), Tokens::new(1), Stamp::EPOCH);
+    ///     engine.submit(EngineJob { content: Some(Arc::new([7, 8])), ..job })?;
     ///     engine.advance(Stamp::EPOCH, &mut |emission| {
     ///         assert_eq!(emission.timing.cached_tokens, Tokens::new(cached));
     ///     });
@@ -170,12 +172,12 @@ fn insert(queue: &mut VecDeque<DueToken>, due: DueToken) {
 }
 
 impl Serve for FixedTiming {
-    fn submit(&mut self, job: Job) -> Result<(), SubmitError> {
+    fn submit(&mut self, job: EngineJob) -> Result<(), SubmitError> {
         job.check(self.longest_job())?;
         if self.live.contains_key(&job.id) {
             return Err(SubmitError::DuplicateId(job.id));
         }
-        let Job { id, at: submitted, output_tokens, content, .. } = job;
+        let EngineJob { id, at: submitted, output_tokens, content, .. } = job;
         let live = LiveJob { content, prompt_tokens: job.prompt_tokens.get() };
         let cached_tokens = self.look_up(&live);
         self.live.insert(id, live);

@@ -71,14 +71,14 @@ mod virtual_time;
 
 pub use cluster::{ClusterError, DisaggregatedEngine, Handover, ReplicaRouting, Replicas};
 pub use engine::{
-    AdmissionOrder, Chunking, ConfigError, Drafts, Engine, EngineConfig, LinearStepTimes, Policy,
-    PrefixCaching, StepLoad, StepTime,
+    AdmissionOrder, Chunking, ConfigError, Engine, EngineConfig, EngineDrafts, LinearStepTimes,
+    Policy, PrefixCaching, StepLoad, StepTime,
 };
 pub use fixed::FixedTiming;
 pub use pass::EnginePass;
 pub use scenario::{Remedies, Scenario, ScenarioError};
 pub use serve::{
-    BlockHashes, Emission, Gauges, Job, JobId, JobTiming, Priority, Serve, SubmitError,
+    BlockHashes, Emission, EngineJob, Gauges, JobId, JobTiming, Priority, Serve, SubmitError,
 };
 pub use step::{CalibratedStep, FixedStep, Overheads, RooflineStep, StepError, StepModel};
 pub use transport::SimTransport;

@@ -16,10 +16,10 @@ use crate::pass::EnginePass;
 ///
 /// ```
 /// use fizeau_core::{Nanos, Stamp, Tokens};
-/// use fizeau_sim::{FixedTiming, Job, JobId, Serve};
+/// use fizeau_sim::{FixedTiming, EngineJob, JobId, Serve};
 ///
 /// let mut engine = FixedTiming::new(Nanos::from_millis(20), Nanos::from_millis(5));
-/// engine.submit(Job::new(JobId(0), Tokens::new(250), Tokens::new(3), Stamp::EPOCH))?;
+/// engine.submit(EngineJob::new(JobId(0), Tokens::new(250), Tokens::new(3), Stamp::EPOCH))?;
 /// let mut left = Vec::new();
 /// while let Some(at) = engine.next_event() {
 ///     engine.advance(at, &mut |emission| left.push(emission.at.as_nanos() / 1_000_000));
@@ -32,7 +32,7 @@ pub trait Serve {
     ///
     /// # Errors
     /// If the job could never be served, or its number is in use.
-    fn submit(&mut self, job: Job) -> Result<(), SubmitError>;
+    fn submit(&mut self, job: EngineJob) -> Result<(), SubmitError>;
 
     /// Gives a job up and frees what it held. A number that is not live is ignored: the job may have just ended.
     fn cancel(&mut self, id: JobId);
@@ -47,7 +47,7 @@ pub trait Serve {
     /// The most tokens, prompt and output together, that one job may have; none if there is no limit.
     fn longest_job(&self) -> Option<Tokens>;
 
-    /// Tokens of a block by which it finds prompts' beginnings again ([`Job::content`]); none if it does not.
+    /// Tokens of a block by which it finds prompts' beginnings again ([`EngineJob::content`]); none if it does not.
     fn prefix_block(&self) -> Option<NonZeroU64> {
         None
     }
@@ -133,7 +133,7 @@ impl std::ops::Add for Gauges {
 }
 
 impl<T: Serve + ?Sized> Serve for Box<T> {
-    fn submit(&mut self, job: Job) -> Result<(), SubmitError> {
+    fn submit(&mut self, job: EngineJob) -> Result<(), SubmitError> {
         (**self).submit(job)
     }
 
@@ -182,7 +182,7 @@ pub struct JobId(pub u64);
 
 /// One request, as an engine sees it: lengths, an instant, and what it shares with others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Job {
+pub struct EngineJob {
     /// Its number.
     pub id: JobId,
     /// Length of the prompt, at least 1.
@@ -212,13 +212,13 @@ pub struct Priority(pub i64);
 /// cache, as far as it was generated.
 pub type BlockHashes = Arc<[u64]>;
 
-impl Job {
+impl EngineJob {
     /// A new job without content, of ordinary priority.
     ///
     /// ```
     /// use fizeau_core::{Stamp, Tokens};
-    /// use fizeau_sim::{Job, JobId};
-    /// let job = Job::new(JobId(7), Tokens::new(100), Tokens::new(5), Stamp::EPOCH);
+    /// use fizeau_sim::{EngineJob, JobId};
+    /// let job = EngineJob::new(JobId(7), Tokens::new(100), Tokens::new(5), Stamp::EPOCH);
     /// assert_eq!(job.total_tokens(), Tokens::new(105));
     /// ```
     #[must_use]

@@ -16,7 +16,7 @@ use fizeau_core::{
 };
 
 use crate::content::{TokenChain, TokenForm};
-use crate::serve::{Gauges, Job, JobId, Serve, SubmitError};
+use crate::serve::{EngineJob, Gauges, JobId, Serve, SubmitError};
 use crate::text;
 use crate::virtual_time::{EventSource, VirtualTime};
 use calls::{SimCalls, SimReply};
@@ -218,7 +218,7 @@ impl EngineState {
         let (id, output) = (calls.next_id(), request.max_output_tokens);
         let chain = engine.prefix_block().and_then(|block| chain(request, block));
         let content = chain.map(|chain| chain.content(id, output));
-        engine.submit(Job { content, ..Job::new(id, prompt_tokens, output, at) })?;
+        engine.submit(EngineJob { content, ..EngineJob::new(id, prompt_tokens, output, at) })?;
         calls.open(output);
         Ok(JobTicket { id, shared: Rc::clone(self) })
     }

@@ -95,7 +95,7 @@ pub use nvml::{DeviceChoice, NvmlSource, NvmlUnavailable};
 pub use page_source::PageTrustError;
 #[cfg(feature = "http")]
 pub use page_source::{FetchError, FetchErrorKind, PageSettings, PageSource, PageTrust};
-pub use samples::{Combine, Fetch, FetchFailure, History, HistoryLine, Point};
+pub use samples::{Combine, Fetch, FetchFailure, History, HistoryLine, SeriesPoint};
 pub use scraper::{
     Metrics, Pace, ScrapeCost, ScrapeReport, ScrapeSettings, Scraper, ScraperError, in_one_line,
 };
@@ -106,7 +106,7 @@ pub use server::{
 pub use shared_source::SharedSource;
 pub use source::{ExplainedSource, Source, SourceError};
 pub use steps::{HostBoundSteps, JudgedStep, StepsAssessment};
-pub use vocabulary::{Entry, Exporter, Meaning, Shape, entries, meaning_of};
+pub use vocabulary::{Exporter, MetricMeaning, MetricShape, VocabularyEntry, entries, meaning_of};
 pub use window::{
     Bucket, CounterOver, GaugeOver, HistogramOver, PercentileBucket, Window, WindowEdges,
 };

@@ -9,5 +9,5 @@ mod track;
 pub use combine::Combine;
 pub use history::{Fetch, FetchFailure, History, HistoryLine};
 pub(crate) use series::SampledSeries;
-pub use track::Point;
 pub(crate) use track::Said;
+pub use track::SeriesPoint;

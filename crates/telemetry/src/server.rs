@@ -15,7 +15,7 @@ use serde::de::Error as _;
 
 use crate::figure::Reported;
 use crate::samples::History;
-use crate::vocabulary::{Exporter, Meaning};
+use crate::vocabulary::{Exporter, MetricMeaning};
 use crate::window::{CounterOver, GaugeOver, HistogramOver, Window};
 use view::View;
 
@@ -52,77 +52,77 @@ document! {
         /// Why the last of them did not.
         pub missing_why?: String = view.missing().next_back().map(|failure| failure.why.to_string()),
         /// Requests in the running batch.
-        pub running?: ReportedGauge = view.gauge(Meaning::Running),
+        pub running?: ReportedGauge = view.gauge(MetricMeaning::Running),
         /// Requests that wait.
-        pub waiting?: ReportedGauge = view.gauge(Meaning::Waiting),
+        pub waiting?: ReportedGauge = view.gauge(MetricMeaning::Waiting),
         /// Likewise by reason.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        pub waiting_by_reason: BTreeMap<String, ReportedGauge> = view.gauges_by(Meaning::WaitingByReason, "reason"),
+        pub waiting_by_reason: BTreeMap<String, ReportedGauge> = view.gauges_by(MetricMeaning::WaitingByReason, "reason"),
         /// The share of the KV cache in use, 0 to 1.
         pub kv_use?: ReportedGauge = view.kv_use(),
         /// How much the KV cache holds, all engines together.
         pub kv_capacity_tokens?: Tokens = view.kv_capacity(),
         /// Preemptions.
-        pub preemptions?: ReportedCounter = view.counter(Meaning::Preemptions),
+        pub preemptions?: ReportedCounter = view.counter(MetricMeaning::Preemptions),
         /// Tokens found in the prefix cache.
-        pub prefix_hits?: ReportedCounter = view.counter(Meaning::PrefixHits),
+        pub prefix_hits?: ReportedCounter = view.counter(MetricMeaning::PrefixHits),
         /// Tokens looked up in it.
-        pub prefix_queries?: ReportedCounter = view.counter(Meaning::PrefixQueries),
+        pub prefix_queries?: ReportedCounter = view.counter(MetricMeaning::PrefixQueries),
         /// Tokens found in a cache outside the engine.
-        pub external_prefix_hits?: ReportedCounter = view.counter(Meaning::ExternalPrefixHits),
+        pub external_prefix_hits?: ReportedCounter = view.counter(MetricMeaning::ExternalPrefixHits),
         /// Tokens looked up there.
-        pub external_prefix_queries?: ReportedCounter = view.counter(Meaning::ExternalPrefixQueries),
+        pub external_prefix_queries?: ReportedCounter = view.counter(MetricMeaning::ExternalPrefixQueries),
         /// Tokens of prompts.
         pub prompt_tokens?: ReportedCounter = view.prompt_tokens(),
         /// Likewise by where their keys and values came from.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        pub prompt_tokens_by_source: BTreeMap<String, ReportedCounter> = view.counters_by(Meaning::PromptTokensBySource, "source"),
+        pub prompt_tokens_by_source: BTreeMap<String, ReportedCounter> = view.counters_by(MetricMeaning::PromptTokensBySource, "source"),
         /// Tokens of prompts that came from a cache.
-        pub prompt_tokens_cached?: ReportedCounter = view.counter(Meaning::PromptTokensCached),
+        pub prompt_tokens_cached?: ReportedCounter = view.counter(MetricMeaning::PromptTokensCached),
         /// Generated tokens.
-        pub generation_tokens?: ReportedCounter = view.counter(Meaning::GenerationTokens),
+        pub generation_tokens?: ReportedCounter = view.counter(MetricMeaning::GenerationTokens),
         /// Requests that ended well.
-        pub requests?: ReportedCounter = view.counter(Meaning::Requests),
+        pub requests?: ReportedCounter = view.counter(MetricMeaning::Requests),
         /// Tokens of the prompt of each of them.
-        pub request_prompt_tokens?: ReportedHistogram = view.histogram(Meaning::RequestPromptTokens),
+        pub request_prompt_tokens?: ReportedHistogram = view.histogram(MetricMeaning::RequestPromptTokens),
         /// Tokens that each of them generated.
-        pub request_generation_tokens?: ReportedHistogram = view.histogram(Meaning::RequestGenerationTokens),
+        pub request_generation_tokens?: ReportedHistogram = view.histogram(MetricMeaning::RequestGenerationTokens),
         /// Time to first token.
-        pub ttft as "ttft_ms"?: ReportedHistogram = view.histogram(Meaning::Ttft),
+        pub ttft as "ttft_ms"?: ReportedHistogram = view.histogram(MetricMeaning::Ttft),
         /// Inter-token latency.
-        pub itl as "itl_ms"?: ReportedHistogram = view.histogram(Meaning::Itl),
+        pub itl as "itl_ms"?: ReportedHistogram = view.histogram(MetricMeaning::Itl),
         /// Time per output token of each request.
-        pub tpot as "tpot_ms"?: ReportedHistogram = view.histogram(Meaning::Tpot),
+        pub tpot as "tpot_ms"?: ReportedHistogram = view.histogram(MetricMeaning::Tpot),
         /// End-to-end latency.
-        pub e2el as "e2el_ms"?: ReportedHistogram = view.histogram(Meaning::E2el),
+        pub e2el as "e2el_ms"?: ReportedHistogram = view.histogram(MetricMeaning::E2el),
         /// Time in the queue.
-        pub queue_time as "queue_ms"?: ReportedHistogram = view.histogram(Meaning::QueueTime),
+        pub queue_time as "queue_ms"?: ReportedHistogram = view.histogram(MetricMeaning::QueueTime),
         /// From being scheduled to the first token. Of a preempted request both this and the queue are of the last time.
-        pub prefill_time as "prefill_ms"?: ReportedHistogram = view.histogram(Meaning::PrefillTime),
+        pub prefill_time as "prefill_ms"?: ReportedHistogram = view.histogram(MetricMeaning::PrefillTime),
         /// From the first token to the last.
-        pub decode_time as "decode_ms"?: ReportedHistogram = view.histogram(Meaning::DecodeTime),
+        pub decode_time as "decode_ms"?: ReportedHistogram = view.histogram(MetricMeaning::DecodeTime),
         /// From being scheduled to the end.
-        pub inference_time as "inference_ms"?: ReportedHistogram = view.histogram(Meaning::InferenceTime),
+        pub inference_time as "inference_ms"?: ReportedHistogram = view.histogram(MetricMeaning::InferenceTime),
         /// Tokens that one iteration works on.
-        pub iteration_tokens?: ReportedHistogram = view.histogram(Meaning::IterationTokens),
+        pub iteration_tokens?: ReportedHistogram = view.histogram(MetricMeaning::IterationTokens),
         /// Iterations.
-        pub iterations?: ReportedCounter = view.counter(Meaning::Iterations),
+        pub iterations?: ReportedCounter = view.counter(MetricMeaning::Iterations),
         /// Rounds of drafting.
-        pub drafts?: ReportedCounter = view.counter(Meaning::Drafts),
+        pub drafts?: ReportedCounter = view.counter(MetricMeaning::Drafts),
         /// Drafted tokens.
-        pub draft_tokens?: ReportedCounter = view.counter(Meaning::DraftTokens),
+        pub draft_tokens?: ReportedCounter = view.counter(MetricMeaning::DraftTokens),
         /// Those that were accepted.
-        pub accepted_tokens?: ReportedCounter = view.counter(Meaning::AcceptedTokens),
+        pub accepted_tokens?: ReportedCounter = view.counter(MetricMeaning::AcceptedTokens),
         /// Likewise by position in the draft, from 0.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "by_number")]
         #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, ReportedCounter>"))]
-        pub accepted_by_position: BTreeMap<u32, ReportedCounter> = view.counters_by(Meaning::AcceptedByPosition, "position"),
+        pub accepted_by_position: BTreeMap<u32, ReportedCounter> = view.counters_by(MetricMeaning::AcceptedByPosition, "position"),
         /// Floating-point operations of one GPU by the engine's own estimate, the mean over engines.
-        pub estimated_flops_per_gpu?: ReportedCounter = view.counter_mean(Meaning::EstimatedFlops),
+        pub estimated_flops_per_gpu?: ReportedCounter = view.counter_mean(MetricMeaning::EstimatedFlops),
         /// Bytes that one GPU read, likewise.
-        pub estimated_read_bytes_per_gpu?: ReportedCounter = view.counter_mean(Meaning::EstimatedReadBytes),
+        pub estimated_read_bytes_per_gpu?: ReportedCounter = view.counter_mean(MetricMeaning::EstimatedReadBytes),
         /// Bytes that one GPU wrote, likewise.
-        pub estimated_write_bytes_per_gpu?: ReportedCounter = view.counter_mean(Meaning::EstimatedWriteBytes),
+        pub estimated_write_bytes_per_gpu?: ReportedCounter = view.counter_mean(MetricMeaning::EstimatedWriteBytes),
     }
 }
 

@@ -11,6 +11,6 @@ mod entry;
 mod exporter;
 mod meaning;
 
-pub use entry::{Entry, entries, meaning_of};
+pub use entry::{VocabularyEntry, entries, meaning_of};
 pub use exporter::Exporter;
-pub use meaning::{Meaning, Shape};
+pub use meaning::{MetricMeaning, MetricShape};

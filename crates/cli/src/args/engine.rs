@@ -9,7 +9,7 @@ use fizeau::sim::{AdmissionOrder, Policy, ReplicaRouting};
 
 use super::EngineConstantsArgs;
 use super::choice::choice;
-use super::values::share;
+use super::values::{efficiency, share};
 
 /// How a simulated engine is set up. The flags have vLLM's spellings as aliases where it has them.
 #[derive(Debug, Clone, Args)]
@@ -67,10 +67,10 @@ pub(crate) struct EngineArgs {
 #[command(next_help_heading = "Time of a step")]
 pub(crate) struct StepArgs {
     /// The share of the peak memory bandwidth that the engine reaches, from 0.001 to 1.
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = 0.85, conflicts_with_all = CONSTANTS)]
+    #[arg(long, value_name = "SHARE", value_parser = efficiency, default_value_t = 0.85, conflicts_with_all = CONSTANTS)]
     pub(crate) bandwidth_efficiency: f64,
     /// The share of the peak arithmetic that the engine reaches, from 0.001 to 1.
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = 0.7, conflicts_with_all = CONSTANTS)]
+    #[arg(long, value_name = "SHARE", value_parser = efficiency, default_value_t = 0.7, conflicts_with_all = CONSTANTS)]
     pub(crate) compute_efficiency: f64,
     /// The time that each step takes besides, for scheduling, launching and sampling, with ns, us, ms or s.
     #[arg(long, value_name = "TIME", default_value = "150us", conflicts_with_all = CONSTANTS)]

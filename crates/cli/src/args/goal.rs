@@ -28,14 +28,10 @@ pub(crate) struct GoalArgs {
 impl GoalArgs {
     /// The goals, given or not. To miss those that are assumed is no failure.
     pub(crate) fn slo(&self) -> Result<Slo, Fail> {
-        let slo = all_goals(&self.slo);
-        let slo = slo.as_deref().unwrap_or(SweepSettings::USUAL_GOALS);
-        refuse_if!(
-            !slo.contains(['<', '>']) && slo.contains(':'),
-            "--slo {slo}: this is a goal for each single request; give it as --goodput {slo}, or write a percentile, such as --slo \"p99 \
-             ttft<500ms\""
-        );
-        slo.parse().named("--slo")
+        Ok(match slo(&self.slo)? {
+            Some(slo) => slo,
+            None => SweepSettings::USUAL_GOALS.parse().named("--slo")?,
+        })
     }
 
     /// Whose [these](Self::slo) are.
@@ -63,6 +59,17 @@ impl GoalArgs {
     pub(crate) fn goodput(&self) -> Result<GoodputGoals, Fail> {
         goodput(&self.goodput)
     }
+}
+
+/// The goals of a load, as `--slo` says them; none where nobody does.
+pub(crate) fn slo(given: &[String]) -> Result<Option<Slo>, Fail> {
+    let Some(slo) = all_goals(given) else { return Ok(None) };
+    refuse_if!(
+        !slo.contains(['<', '>']) && slo.contains(':'),
+        "--slo {slo}: this is a goal for each single request; give it as --goodput {slo}, or write a percentile, such as --slo \"p99 \
+         ttft<500ms\""
+    );
+    slo.parse().named("--slo").map(Some)
 }
 
 /// The goals of each `--slo`, one after the other; none of none.

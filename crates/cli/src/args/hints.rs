@@ -2,6 +2,8 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use super::typed::TypedNames;
+
 /// Commands, flags that they have not, and what to type. Each flag in the last column is one that these commands have, unless it
 /// stands within `...` behind the name of another command. `OPERAND` is whatever is no flag, `TOO_FEW` stands for operands that are
 /// missing. In the rows of `-` the second column has commands of other tools.
@@ -16,15 +18,16 @@ fn rows() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     })
 }
 
-/// `error`, with what to type where `command` has not the flag that was typed, or the flag cannot have that value.
-pub(crate) fn explain(error: clap::Error, command: &str) -> clap::Error {
-    without_far(hinted(error, command))
+/// `error`, with what to type where `command` has not the flag that was typed, or the flag cannot have that value; flags are named as
+/// they were typed.
+pub(super) fn explain(error: clap::Error, command: &str, names: &TypedNames) -> clap::Error {
+    without_far(names.used_in_error(hinted(error, command, names)))
 }
 
-fn hinted(mut error: clap::Error, command: &str) -> clap::Error {
+fn hinted(mut error: clap::Error, command: &str, names: &TypedNames) -> clap::Error {
     if error.kind() == ErrorKind::ValueValidation {
         let all = super::command();
-        return super::values::refused(error, all.find_subcommand(command).unwrap_or(&all));
+        return super::values::refused(error, all.find_subcommand(command).unwrap_or(&all), names);
     }
     if error.kind() == ErrorKind::InvalidSubcommand {
         return match hint("-", command) {
@@ -107,12 +110,7 @@ mod tests {
     use super::*;
 
     fn has(command: &Command, flag: &str) -> bool {
-        let name = flag.trim_start_matches("--");
-        let is_it = |arg: &clap::Arg| {
-            let aliases = arg.get_all_aliases().unwrap_or_default();
-            arg.get_long() == Some(name) || aliases.contains(&name)
-        };
-        command.get_arguments().any(is_it)
+        crate::args::typed::find(command, flag.trim_start_matches("--")).is_some()
     }
 
     /// The flags of `hint` outside of `...`.

@@ -7,6 +7,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 
 use super::hints::explain;
+use super::typed::{TypedFlag, TypedNames, typed};
 use super::{Cli, Command, command, whatif};
 use crate::exit::Fail;
 
@@ -54,7 +55,8 @@ pub(crate) fn parse(line: &[OsString]) -> Result<Command, ParseError> {
             return Ok(Command::Simulate(Box::new(case.args)));
         }
     }
-    let matches = all.try_get_matches_from_mut(line).map_err(|error| explain(error, &name))?;
+    let matches = all.try_get_matches_from_mut(line);
+    let matches = matches.map_err(|error| explain(error, &name, &TypedNames::of(line)))?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command()))?;
     let mut asked = cli.command;
     let target = match &mut asked {
@@ -79,22 +81,11 @@ pub(crate) fn parse(line: &[OsString]) -> Result<Command, ParseError> {
 /// Refuses what is no change at the end of a line but a slip: a flag by two of its names, and a second list in place of a first.
 fn once(command: &clap::Command, line: &[OsString]) -> Result<(), Fail> {
     let mut given: BTreeMap<&str, (&str, String)> = BTreeMap::new();
-    let words: Vec<&str> = line.iter().map(|word| word.to_str().unwrap_or_default()).collect();
-    for (at, word) in words.iter().enumerate().take_while(|(_, word)| **word != "--") {
-        let Some(typed) = word.strip_prefix("--") else { continue };
-        let (name, value) = match typed.split_once('=') {
-            Some(named) => named,
-            None => (typed, words.get(at + 1).copied().unwrap_or_default()),
-        };
-        let is_it = |arg: &&Arg| {
-            let aliases = arg.get_all_aliases().unwrap_or_default();
-            arg.get_long() == Some(name) || aliases.contains(&name)
-        };
-        let flag = command.get_arguments().find(is_it);
+    for TypedFlag { flag, name, value } in typed(command, line) {
         // Others add up.
-        let Some(flag) = flag.filter(|flag| matches!(flag.get_action(), ArgAction::Set)) else {
+        if !matches!(flag.get_action(), ArgAction::Set) {
             continue;
-        };
+        }
         let text = format!("--{name} {value}");
         match given.insert(flag.get_id().as_str(), (name, text.clone())) {
             Some((other, before)) if other != name => {

@@ -23,8 +23,12 @@ pub(crate) struct ReportArgs {
     pub(crate) html: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
+    /// The goals that must hold, such as "p99 ttft<500ms, p99 tpot<20ms", in place of those of the run; given several times, all of
+    /// them. The exit code is 1 if they are missed.
+    #[arg(long, value_name = "GOALS", help_heading = "Goals")]
+    pub(crate) slo: Vec<String>,
     /// The goals of a single request in milliseconds, such as ttft:500 tpot:50, with `or` between groups; by default those of the run.
-    #[arg(long, visible_alias = "goal", value_name = "METRIC:MS", num_args = 1..)]
+    #[arg(long, visible_alias = "goal", value_name = "METRIC:MS", num_args = 1.., help_heading = "Goals")]
     pub(crate) goodput: Vec<String>,
     /// What to leave out at the beginning for the figures of the steady state: auto, a number of requests (50), or a time (30s);
     /// by default what the run left out.

@@ -10,6 +10,7 @@ use clap::{Arg, Command};
 use fizeau::core::{Nanos, ParseNanosError};
 use fizeau::roofline::{Format, WeightChoice, WeightChoiceError};
 
+use super::typed::TypedNames;
 use super::whatif::listed;
 
 /// What a number is of by its name in a help, and an example.
@@ -52,6 +53,12 @@ pub(super) fn part(text: &str) -> Result<f64, &'static str> {
     let part = share(text)?;
     let is_part = part > 0.0 && part <= 1.0;
     is_part.then_some(part).ok_or("give a share above 0 and at most 1, such as 0.9 or 90%")
+}
+
+/// What an engine reaches of what a device could do. Less is a slip.
+pub(super) fn efficiency(text: &str) -> Result<f64, &'static str> {
+    let reached = part(text).ok().filter(|share| *share >= 0.001);
+    reached.ok_or("give a share from 0.001 to 1, such as 0.85 or 85%")
 }
 
 /// A share: `3%` or `0.03`.
@@ -129,7 +136,7 @@ fn stored<T: FromStr>(text: &str) -> Result<String, T::Err> {
 }
 
 /// `error` of `command`, where it is about a value, as `--num-prompts abc: give a whole number`. Any other stays as it is.
-pub(super) fn refused(error: clap::Error, command: &Command) -> clap::Error {
+pub(super) fn refused(error: clap::Error, command: &Command, names: &TypedNames) -> clap::Error {
     let said = |kind| error.get(kind).map(ToString::to_string);
     let about = said(ContextKind::InvalidArg).zip(said(ContextKind::InvalidValue));
     let (Some((arg, value)), Some(why)) = (about, error.source()) else { return error };
@@ -139,6 +146,7 @@ pub(super) fn refused(error: clap::Error, command: &Command) -> clap::Error {
         .unwrap_or_else(|| why.to_string());
     let is_list = value.contains(',') && listed().any(|name| flag.strip_prefix("--") == Some(name));
     let several = if is_list { "; `fizeau simulate` takes several and compares them" } else { "" };
+    let flag = names.used_in(flag);
     clap::Error::raw(ErrorKind::ValueValidation, format!("{flag} {value}: {why}{several}\n"))
 }
 
@@ -208,7 +216,7 @@ mod tests {
         let line = [command.get_name().to_owned(), format!("--{flag}={value}")];
         let error = command.clone().try_get_matches_from(line).err()?;
         let is_value = error.kind() == ErrorKind::ValueValidation;
-        is_value.then(|| refused(error, command).to_string())
+        is_value.then(|| refused(error, command, &TypedNames::default()).to_string())
     }
 
     #[test]

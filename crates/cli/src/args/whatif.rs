@@ -16,6 +16,7 @@ use fizeau::experiment::{
 use super::SimulateArgs;
 use super::hints::explain;
 use super::parse::ParseError;
+use super::typed::TypedNames;
 use crate::exit::Fail;
 
 /// Flags of which several values, separated by commas, are several configurations. A value with a colon or an equals sign in it has
@@ -78,8 +79,9 @@ pub(super) fn read(
 ) -> Result<Vec<SimulatedCase>, ParseError> {
     let cases = cases(simulate, arguments)?;
     let parser = simulate.clone().no_binary_name(true).bin_name("fizeau simulate");
+    let names = TypedNames::on(simulate, arguments);
     let read = |(index, case): (usize, &Case)| {
-        parsed(case, parser.clone()).inspect_err(|error| {
+        parsed(case, parser.clone(), &names).inspect_err(|error| {
             if cases.len() > 1 && error.use_stderr() {
                 tell!("in configuration {} ({}):", index + 1, case.name());
             }
@@ -89,9 +91,13 @@ pub(super) fn read(
 }
 
 /// A configuration, typed by the `parser` of its flags.
-fn parsed(case: &Case, mut parser: Command) -> Result<SimulatedCase, clap::Error> {
+fn parsed(
+    case: &Case,
+    mut parser: Command,
+    names: &TypedNames,
+) -> Result<SimulatedCase, clap::Error> {
     let matches = parser.try_get_matches_from_mut(case.values.iter().flat_map(words));
-    let matches = matches.map_err(|error| explain(error, "simulate"))?;
+    let matches = matches.map_err(|error| explain(error, "simulate", names))?;
     let args = SimulateArgs::from_arg_matches(&matches);
     let args = args.map_err(|error| error.format(&mut parser))?;
     Ok(SimulatedCase { settings: case.settings.clone(), args })

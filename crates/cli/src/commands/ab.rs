@@ -9,8 +9,8 @@ use fizeau::experiment::{
 };
 use fizeau::harness::Cancel;
 use fizeau::record::AbPrompts;
-use fizeau::record::text::minutes_and_seconds;
-use fizeau::report::Shown;
+use fizeau::record::text::expected_time;
+use fizeau::report::{ChecklistRows, Shown, Verbosity};
 
 use crate::args::refusal::{flag, of_experiment};
 use crate::args::{AbArgs, EndpointArgs};
@@ -21,6 +21,9 @@ use crate::commands::shared::{client, endpoint, opening, shards, workload};
 use crate::exit::{Exit, Fail, Named};
 use crate::terminal::progress::Progress;
 use crate::terminal::say::say;
+
+/// The width of what is not a table.
+const WIDTH: usize = 80;
 
 pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     opening::view(args.live)?;
@@ -49,11 +52,21 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     if args.answer.json {
         say(report.to_json().map_err(Fail::broken)?.trim_end())?;
     } else {
-        say(Shown(&report).text(args.output.verbosity()))?;
+        let verbosity = args.output.verbosity();
+        say(Shown(&report).text(verbosity).trim_end())?;
+        say(Shown(&report.checklist()).text(checklist_rows(verbosity), WIDTH))?;
         say(format!("Run folder: {}", folder.path().display()))?;
     }
     let is_worse = args.answer.decision.fails_on_regression() && report.is_regression();
     shards::without(gone, Ok(Exit::of(&meeting.cancel, is_worse || !report.passes())))
+}
+
+/// Which rows of the checklist are shown: in brief none, since the stored run has them.
+const fn checklist_rows(verbosity: Verbosity) -> ChecklistRows {
+    match verbosity {
+        Verbosity::Brief => ChecklistRows::Headline(" (all: `fizeau report RUN --checklist`)"),
+        Verbosity::Full => ChecklistRows::Missed,
+    }
 }
 
 /// Says what is about to be measured, and shows how it goes on.
@@ -68,8 +81,8 @@ fn begin(
         let asked = workload::prompt_salt(&args.workload);
         say(workload::describe_salt_of_levels(asked, ab.basis.work.salt()))?;
     }
-    if let Some(time) = ab.expected_time() {
-        tell!("This run takes about {}.", minutes_and_seconds(time));
+    if let Some(time) = ab.expected_time().and_then(expected_time) {
+        tell!("This run takes about {time}.");
     }
     let [a, b] = ab.sides.each_ref().map(|side| side.endpoint.describe().base_url);
     Ok(Progress::new(opening::view(args.live)?, format!("fizeau ab  A {a}, B {b}"), cancel))

@@ -111,6 +111,8 @@ struct ReportRequest<'a> {
     json: bool,
     markdown: bool,
     trust: TrustArgs,
+    /// Whether the command line names goals, which are then missed or kept.
+    has_goals: bool,
     /// Where a page goes; none where none is made.
     page: Option<PageLocation>,
 }
@@ -119,13 +121,19 @@ impl<'a> ReportRequest<'a> {
     fn new(args: &ReportArgs, run: &'a StoredRun) -> Result<Self, Fail> {
         let reader = reader::of_args(run, args)?;
         let (json, markdown, trust) = (args.json, args.markdown, args.trust.clone());
-        Ok(Self { reader, json, markdown, trust, page: None })
+        let has_goals = !args.slo.is_empty();
+        Ok(Self { reader, json, markdown, trust, has_goals, page: None })
     }
 
     /// Levels side by side.
     fn together(&self, levels: Vec<RereadLevel>) -> Result<SweepReport, Fail> {
         let run = self.reader.together(level::read(levels)).map_err(Fail::usage)?;
         Ok(run.report())
+    }
+
+    /// Whether goals are named and no level of `report` keeps them.
+    fn misses_goals(&self, report: &SweepReport) -> bool {
+        self.has_goals && !report.passes()
     }
 
     /// Writes the page of `report`, if one is asked for; where it is.
@@ -147,28 +155,28 @@ fn levels(run: &StoredRun, asked: &ReportRequest<'_>) -> Result<Exit, Fail> {
     };
     // Of a sweep another level may keep the goals.
     let is_alone = matches!(&*levels, [level] if level.read.name.is_empty());
-    let exit =
-        |report: &SweepReport| Exit::missed(is_missed || is_alone && report.leaves_goals_open());
+    let exit = |report: &SweepReport| {
+        let misses = is_alone && report.leaves_goals_open() || asked.misses_goals(report);
+        Exit::missed(is_missed || misses)
+    };
     if asked.markdown {
         let report = asked.together(levels)?;
         asked.write(&report)?;
         say(Shown(&report).markdown().trim_end())?;
         return Ok(checklist::enforce(&report.checklist(), &asked.trust, exit(&report)));
     }
-    let checklist = match search {
-        Some(search) => searched(&search, &asked.together(levels)?, asked)?,
+    let (checklist, report) = match search {
+        Some(search) => (searched(&search, &asked.together(levels)?, asked)?, None),
         None => match <[RereadLevel; 1]>::try_from(levels) {
             Ok([level]) if run.is_rest(&level.read.report).map_err(Fail::usage)? => {
                 sweep_or_blocks(run, vec![level], asked)?
             }
-            Ok([level]) => {
-                let (checklist, run) = alone(&level, asked)?;
-                return Ok(checklist::enforce(&checklist, &asked.trust, exit(&run)));
-            }
+            Ok([level]) => alone(&level, asked)?,
             Err(levels) => sweep_or_blocks(run, levels, asked)?,
         },
     };
-    Ok(checklist::enforce(&checklist, &asked.trust, Exit::missed(is_missed)))
+    let exit = report.as_ref().map_or(Exit::missed(is_missed), exit);
+    Ok(checklist::enforce(&checklist, &asked.trust, exit))
 }
 
 /// A search, as it was kept.
@@ -190,7 +198,10 @@ fn searched(
 }
 
 /// The only level of a run, which is given back as a sweep of one.
-fn alone(level: &RereadLevel, asked: &ReportRequest<'_>) -> Result<(Checklist, SweepReport), Fail> {
+fn alone(
+    level: &RereadLevel,
+    asked: &ReportRequest<'_>,
+) -> Result<(Checklist, Option<SweepReport>), Fail> {
     let checklist = level.read.checklist();
     let run = asked.together(vec![level.clone()])?;
     let text = if asked.json {
@@ -209,17 +220,17 @@ fn alone(level: &RereadLevel, asked: &ReportRequest<'_>) -> Result<(Checklist, S
         checklist::show(&checklist, &asked.trust)?;
         say_page(page.as_deref())?;
     }
-    Ok((checklist, run))
+    Ok((checklist, Some(run)))
 }
 
-/// A sweep has its table; levels of any other kind are shown one after another.
+/// A sweep has its table, and is given back; levels of any other kind are shown one after another.
 fn sweep_or_blocks(
     run: &StoredRun,
     levels: Vec<RereadLevel>,
     asked: &ReportRequest<'_>,
-) -> Result<Checklist, Fail> {
+) -> Result<(Checklist, Option<SweepReport>), Fail> {
     if levels.iter().any(|level| !is_level_folder(&level.read.name)) {
-        return blocks(run, levels, asked);
+        return Ok((blocks(run, levels, asked)?, None));
     }
     let report = asked.together(levels)?;
     let page = asked.write(&report)?;
@@ -228,7 +239,7 @@ fn sweep_or_blocks(
     } else {
         sweep::show(&report, page.as_deref(), &asked.trust)?;
     }
-    Ok(report.checklist())
+    Ok((report.checklist(), Some(report)))
 }
 
 /// What stands where a page of an A/B run has no tests of its own.

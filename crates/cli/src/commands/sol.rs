@@ -35,13 +35,16 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
     speed::asked(&args.system)?;
     let mut systems = SolSystems::new(choice);
     let prepared = systems.get(&query.system).map_err(Fail::usage)?;
-    let load = query.load.load().map_err(Fail::usage)?;
+    // Each field is called as its flag is.
+    let load = query.load.load().map_err(|error| usage!("--{error}"))?;
     match args.curve {
         Some(over) => {
             if prepared.predictor.is_some() {
                 tell!("note: {}", unpredicted("--curve"));
             }
-            curve(over, &prepared.system, &load)
+            let csv = curve(over, &prepared.system, &load);
+            say(csv.map_err(|error| unanswered(args, &error))?.trim_end())?;
+            Ok(Exit::Good)
         }
         None => answer(args, prepared, &load),
     }
@@ -54,7 +57,7 @@ fn answer(args: &SolArgs, prepared: &PreparedSystem, load: &UniformLoad) -> Resu
         return Ok(exit);
     }
     let (scope, batch) = (scope(args), args.load.batch);
-    let mut answer = scope.answer(system, load, batch).map_err(Fail::usage)?;
+    let mut answer = scope.answer(system, load, batch).map_err(|error| unanswered(args, &error))?;
     let (mut notes, is_predictable) = notes(args, prepared, load)?;
     let predictor = predictor.as_ref().filter(|_| is_predictable);
     let predicted = predictor.map(|predictor| predictor.predict(load));
@@ -165,17 +168,27 @@ fn goal_alone(args: &SolArgs, system: &System, load: &UniformLoad) -> Result<Opt
     Ok(Some(Exit::missed(aside.is_missed())))
 }
 
-fn curve(over: CurveArg, system: &System, load: &UniformLoad) -> Result<Exit, Fail> {
-    let csv = match over {
-        CurveArg::Batch => BatchCsv { system, load }.csv().map_err(Fail::usage)?,
+/// The table of a curve; what ended it before its length is said.
+fn curve(over: CurveArg, system: &System, load: &UniformLoad) -> Result<String, LoadAnalysisError> {
+    Ok(match over {
+        CurveArg::Batch => BatchCsv { system, load }.csv()?,
         CurveArg::Context => {
-            let (csv, end) = ContextCsv { system, load }.csv().map_err(Fail::usage)?;
+            let (csv, end) = ContextCsv { system, load }.csv()?;
             if let Some(end) = end {
                 tell!("note: the curve ends where {end}");
             }
             csv
         }
-    };
-    say(csv.trim_end())?;
-    Ok(Exit::Good)
+    })
+}
+
+/// Why a load has no answer; where the model is too large for the devices, by the model's name.
+fn unanswered(args: &SolArgs, error: &LoadAnalysisError) -> Fail {
+    let model = args.system.model_config.as_deref().unwrap_or_default();
+    match error {
+        LoadAnalysisError::WeightsDoNotFit { .. } | LoadAnalysisError::NoRoomForRequest { .. } => {
+            usage!("--model-config {model}: {error}")
+        }
+        error => Fail::usage(error),
+    }
 }

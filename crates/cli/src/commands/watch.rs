@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use fizeau::core::{Clock, Tokens};
 use fizeau::experiment::SolSystems;
-use fizeau::record::text::minutes_and_seconds;
+use fizeau::record::text::expected_time;
 use fizeau::report::Shown;
 use fizeau::roofline::{HourlyRate, System, UniformLoad};
 use fizeau::telemetry::{
@@ -88,18 +88,16 @@ fn system(args: &WatchArgs) -> Result<System, Fail> {
     let mut systems = SolSystems::default();
     let prepared = systems.get(&speed::query(&args.system, None)).map_err(Fail::usage)?;
     let least = UniformLoad::new(Tokens::new(1), Tokens::new(1), NonZeroU64::MIN);
-    prepared.answer(&least).map_err(Fail::usage)?;
+    let model = args.system.model_config.as_deref().unwrap_or_default();
+    prepared.answer(&least).named(&format!("--model-config {model}"))?;
     Ok(prepared.system.clone())
 }
-
-/// What takes less long is over before it is read how long it takes.
-const WORTH_TELLING: Duration = Duration::from_secs(5);
 
 /// One window, and what it came to.
 fn once(args: &WatchArgs, watch: &FleetWatch, clock: MonotonicClock) -> Result<Exit, Fail> {
     let window: Duration = args.window.into();
-    if window >= WORTH_TELLING {
-        tell!("The servers are watched for {}.", minutes_and_seconds(window));
+    if let Some(time) = expected_time(window) {
+        tell!("The servers are watched for {time}.");
     }
     std::thread::sleep(window);
     watch.ask_now(PATIENCE);

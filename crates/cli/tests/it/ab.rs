@@ -70,6 +70,9 @@ fn a_server_with_longer_gaps_is_worse_and_everything_is_kept() {
     {
         assert!(ended.out.contains(words), "{}", ended.out);
     }
+    let place = |words| ended.out.find(words).unwrap_or_else(|| panic!("{words}: {}", ended.out));
+    let order = ["Answer: ", "Are these figures right? Verdict: ", "Are they enough to publish? "];
+    assert!(order.map(place).is_sorted(), "{}", ended.out);
     // A busy machine can make the first token later too, so that it is named before the gaps.
     let (_, answer) = ended.out.split_once("B is worse in").expect("an answer");
     assert!(
@@ -91,7 +94,10 @@ fn a_server_with_longer_gaps_is_worse_and_everything_is_kept() {
     assert_eq!(run["ab"]["prompts"], "same");
     assert_eq!(run["levels"].as_array().unwrap().len(), 10);
     // Read back, it shows what it came to, and the turns of B are those of B's endpoint.
-    assert!(!crate::stand::run(&["report", &out]).out.contains("b-01: m at "));
+    let brief = crate::stand::run(&["report", &out]).out;
+    assert!(!brief.contains("b-01: m at ") && brief.contains(order[1]), "{brief}");
+    let judged = crate::stand::run(&["report", &out, "--slo", "ttft<1s"]);
+    assert!(judged.code == Some(2) && judged.err.contains("--slo: ab.json"), "{judged:?}");
     let shown = crate::stand::run(&["report", &out, "-v"]).out;
     let row = shown.lines().find(|line| line.starts_with("  p50 tpot ms ")).unwrap();
     assert!(row.ends_with("  worse"), "{shown}");

@@ -108,6 +108,35 @@ fn lengths_that_cannot_be() {
     }
 }
 
+/// Whoever typed one name of a flag looks for that one on the line.
+#[test]
+fn a_flag_of_several_names_is_refused_by_the_one_that_was_typed() {
+    for (line, says) in [
+        ("bench --isl abc", "error: --isl abc: "),
+        ("bench --isl uniform:2-1 --concurrency 1", "error: --isl"),
+        ("bench --concurrency 0 --isl 4", "error: --concurrency 0: "),
+        ("bench --rate 1e12 --isl 4", "error: --rate 1000000000000: "),
+        ("bench --goal ttft<500ms --isl 4", "error: --goal ttft<500ms: "),
+        ("search --slo ttft<1s --model m --host a^b", "error: --host http://a^b:8000: "),
+        ("sweep --rate fast", "error: --rate fast: "),
+        ("simulate --isl 8,many", "error: --isl many: "),
+        (
+            "sol --model-config llama-3.1-8b --hardware h100-sxm --slo speed:3",
+            "error: --slo speed:3",
+        ),
+        ("sol --model-config llama-3.1-8b --hardware h100-sxm --isl abc", "error: --isl abc: "),
+        ("bench --random-input-len abc", "error: --random-input-len abc: "),
+    ] {
+        let mut arguments: Vec<&str> = line.split(' ').collect();
+        if arguments[0] == "bench" {
+            arguments.extend(["--model", "m", "--base-url", NOWHERE]);
+        }
+        let ended = run(&arguments);
+        let said = ended.err.lines().find(|line| line.starts_with("error: ")).unwrap_or_default();
+        assert!(ended.code == Some(2) && said.starts_with(says), "{line}: {}", ended.err);
+    }
+}
+
 /// Flags of which one would do nothing.
 #[test]
 fn flags_that_do_not_go_together() {

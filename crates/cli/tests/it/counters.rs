@@ -11,8 +11,9 @@ use fizeau::experiment::{
 use fizeau::roofline::{Acceptance, CacheTransfer};
 use fizeau::sim::http::ServerConfig;
 use fizeau::sim::{
-    DisaggregatedEngine, Drafts, Emission, Engine, EngineConfig, EnginePass, FixedStep, Gauges,
-    Handover, Job, JobId, PrefixCaching, ReplicaRouting, Replicas, Serve, StepModel, SubmitError,
+    DisaggregatedEngine, Emission, Engine, EngineConfig, EngineDrafts, EngineJob, EnginePass,
+    FixedStep, Gauges, Handover, JobId, PrefixCaching, ReplicaRouting, Replicas, Serve, StepModel,
+    SubmitError,
 };
 use fizeau::telemetry::{CounterOver, HistogramOver, ReportedCounter, ServerWindow};
 use fizeau::transport::{Backend, Target};
@@ -23,7 +24,7 @@ use crate::stand::serve;
 /// What an engine was given and what it did.
 #[derive(Default)]
 struct Deeds {
-    jobs: Vec<Job>,
+    jobs: Vec<EngineJob>,
     emissions: Vec<Emission>,
     /// Each rank when the first job was over, which is the one that looks at the endpoint.
     before: Vec<Gauges>,
@@ -37,7 +38,7 @@ struct Watched {
 }
 
 impl Serve for Watched {
-    fn submit(&mut self, job: Job) -> Result<(), SubmitError> {
+    fn submit(&mut self, job: EngineJob) -> Result<(), SubmitError> {
         self.deeds.lock().unwrap().jobs.push(job.clone());
         self.engine.submit(job)
     }
@@ -128,8 +129,8 @@ fn engine(config: EngineConfig) -> Engine<StepModel> {
     Engine::new(config, StepModel::from(step)).unwrap()
 }
 
-fn drafts() -> Option<Drafts> {
-    Some(Drafts { length: 3, acceptance: Acceptance::uniform(0.7).unwrap() })
+fn drafts() -> Option<EngineDrafts> {
+    Some(EngineDrafts { length: 3, acceptance: Acceptance::uniform(0.7).unwrap() })
 }
 
 /// A counter of several ranks grew by `truth` in all, and the edges of the level leave no doubt of it.
@@ -185,8 +186,11 @@ fn is_the_engines_truth(said: &ServerWindow, deeds: &Deeds) {
             assert!(accepted > 0, "{position}");
         }
     }
-    let of = |job: &Job| deeds.emissions.iter().filter(|emission| emission.job == job.id).collect();
-    let replies: Vec<(&Job, Vec<&Emission>)> = jobs.iter().map(|job| (job, of(job))).collect();
+    let of = |job: &EngineJob| {
+        deeds.emissions.iter().filter(|emission| emission.job == job.id).collect()
+    };
+    let replies: Vec<(&EngineJob, Vec<&Emission>)> =
+        jobs.iter().map(|job| (job, of(job))).collect();
     let (mut prompts, mut cached) = (0, 0);
     let mut iterations: BTreeMap<(u32, Stamp), u64> = BTreeMap::new();
     let mut times: BTreeMap<&str, Vec<f64>> = BTreeMap::new();

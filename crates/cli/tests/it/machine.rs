@@ -51,6 +51,9 @@ fn machines_are_shown_side_by_side() {
     assert!(fleet.out.contains("2 machines"), "{}", fleet.out);
     let failed = run(&["probe", "fleet", &a, &b, "--fail-below", "100%"]);
     assert_eq!(failed.code, Some(1), "{failed:?}");
+    let alone = run(&["probe", "fleet", &a]);
+    assert_eq!(alone.code, Some(2), "{alone:?}");
+    assert!(alone.err.contains("name two or more machines"), "{}", alone.err);
     let not_a_share = run(&["probe", "fleet", &a, &b, "--fail-below", "95"]);
     assert_eq!(not_a_share.code, Some(2), "{not_a_share:?}");
     // What was not measured twice is no fleet, and no acceptance test of one is passed.

@@ -90,6 +90,46 @@ fn the_goals_of_a_level_are_judged_again_and_planned_for() {
 }
 
 #[test]
+fn a_run_is_judged_by_goals_that_it_did_not_have() {
+    let scratch = Scratch::new("report-other-slo");
+    let lengths = "--random-input-len 32 --random-output-len 8 --num-prompts 100";
+    let simulated = |name: &str, line: &str| {
+        let out = scratch.path(name);
+        let line = format!("{line} {lengths} --slo e2el<60s --out {out}");
+        let ended = run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        out
+    };
+    let runs = [
+        simulated("bench", "simulate --max-concurrency 8"),
+        simulated("sweep", "simulate --levels 1,4"),
+    ];
+    for out in &runs {
+        for (slo, code) in [("ttft<60s", 0), ("ttft<1us", 1)] {
+            for form in [&[][..], &["--markdown"], &["--json"]] {
+                let again = run(&[&["report", out, "--slo", slo], form].concat());
+                assert_eq!(again.code, Some(code), "{again:?}");
+            }
+            let text = run(&["report", out, "--slo", slo]).out;
+            assert!(text.contains("TTFT") && !text.contains("E2EL < 60"), "{text}");
+        }
+        // Its own goals are still those that it was run with.
+        assert_eq!(run(&["report", out]).code, Some(0));
+        assert!(json(format!("{out}/run.json"))["slo"].as_str().unwrap().contains("e2el"));
+    }
+    let search = simulated("search", "simulate --search concurrency --to 4");
+    for (line, named) in [
+        (["report", &search, "--slo", "ttft<1s"], "--slo: the loads of a search"),
+        (["report", &runs[0], "--slo", "ttft:500"], "--slo ttft:500: this is a goal for each"),
+        (["report", &runs[0], "--slo", "abc"], "--slo: "),
+    ] {
+        let refused = run(&line);
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(refused.err.contains(named), "{}", refused.err);
+    }
+}
+
+#[test]
 fn a_table_in_a_file_takes_nothing_from_the_report() {
     let scratch = Scratch::new("report-both");
     let (out, csv, page) = (scratch.path("run"), scratch.path("c.csv"), scratch.path("page.html"));

@@ -137,7 +137,7 @@ fn what_cannot_run_is_refused_with_what_would() {
         ("--disaggregate 2", "--disaggregate 2: give two numbers of instances, such as 2:1"),
         ("--disaggregate 1:1 --router round-robin", "cannot be used with"),
         ("--prefix-cache 9", "give their number with --num-gpu-blocks"),
-        ("--bandwidth-efficiency 1.1", "`bandwidth_efficiency` is 1.1"),
+        ("--bandwidth-efficiency 1.1", "--bandwidth-efficiency 1.1: give a share from 0.001 to 1"),
         ("--per-step 3", "--per-step 3: add a unit (ns, us, ms, s, m or h), such as 3us"),
         ("--power-limit 10", "--power-limit: the power limit is 10 W"),
         ("--power-limit much", "give a number of watts, a share such as 70%, or tdp"),

@@ -5,13 +5,10 @@ use std::time::Duration;
 use fizeau_core::{LoadKind, Millis, PerSec};
 use fizeau_metrics::Verdict;
 use fizeau_record::LevelReport;
-use fizeau_record::text::{duration_ms, minutes_and_seconds, number};
+use fizeau_record::text::{duration_ms, expected_time, number};
 
 use super::{ProgressState, RunningLevel, TimeLeft};
 use crate::event::RunEvent;
-
-/// What takes less long is over before it is read how long it takes.
-const WORTH_TELLING: Duration = Duration::from_secs(15);
 
 impl ProgressState {
     /// What is to be told of `event`, once it is noted: how long the run takes, at the start where that is known and else as soon as some
@@ -23,7 +20,7 @@ impl ProgressState {
             (RunEvent::LevelStarted(_), Some(place)) if place.number == 1 => {
                 match running.left(now)? {
                     TimeLeft::Run(time) => {
-                        Some(format!("This run takes about {}.", minutes_and_seconds(time)))
+                        expected_time(time).map(|time| format!("This run takes about {time}."))
                     }
                     TimeLeft::Level(_) => None,
                 }
@@ -53,8 +50,7 @@ impl ProgressState {
             (TimeLeft::Run(time), _) | (TimeLeft::Level(time), None) => time,
             (TimeLeft::Level(_), Some(_)) => return None,
         };
-        let told = format!("This run takes about {} more.", minutes_and_seconds(time));
-        (time >= WORTH_TELLING).then_some(told)
+        expected_time(time).map(|time| format!("This run takes about {time} more."))
     }
 }
 

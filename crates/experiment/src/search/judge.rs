@@ -5,7 +5,7 @@ use fizeau_metrics::{
     Distribution, Goal, GoalOutcome, Interval, LevelSummary, Metric, SampleSupport, Saturation,
     Slo, Statistic,
 };
-use fizeau_pareto::{Evaluation, FigureEstimate, LoadOutcome, Relation, log_margin};
+use fizeau_pareto::{Evaluation, FigureEstimate, LimitRelation, LoadOutcome, log_margin};
 use fizeau_record::SearchJudgement;
 
 use super::spec::breaks;
@@ -89,12 +89,14 @@ fn margin_of(goal: &Goal, level: &LevelSummary) -> Option<FigureEstimate> {
     if outcome.is_missed_otherwise() {
         return log_margin(
             with_interval(outcome.deciding_figure()?, None)?,
-            Relation::AtMost,
+            LimitRelation::AtMost,
             goal.limit,
         );
     }
     match goal.metric.distribution(level) {
-        Some(sample) => log_margin(latency(sample, goal.statistic)?, Relation::AtMost, goal.limit),
+        Some(sample) => {
+            log_margin(latency(sample, goal.statistic)?, LimitRelation::AtMost, goal.limit)
+        }
         None => share_of_bad(goal, level),
     }
 }
@@ -115,7 +117,7 @@ fn share_of_bad(goal: &Goal, level: &LevelSummary) -> Option<FigureEstimate> {
         let failed = bad(1.0 - level.requests.failed_share()?);
         return log_margin(
             with_interval(failed, None)?,
-            Relation::AtMost,
+            LimitRelation::AtMost,
             goal.limit.max(bad(1.0)),
         );
     }
@@ -123,7 +125,7 @@ fn share_of_bad(goal: &Goal, level: &LevelSummary) -> Option<FigureEstimate> {
     let interval = level.throughput.intervals.good_share.and_then(SampleSupport::known);
     let interval = interval.map(|Interval { low, high, .. }| (bad(high), bad(low)));
     let limit = (1.0 - goal.limit).max(bad(1.0));
-    log_margin(with_interval(bad(good), interval)?, Relation::AtMost, limit)
+    log_margin(with_interval(bad(good), interval)?, LimitRelation::AtMost, limit)
 }
 
 /// With an interval without ends where it is not known.

@@ -7,7 +7,7 @@ use fizeau_record::{DeploymentRecord, ReferenceFiles};
 use fizeau_roofline::{
     Acceptance, CacheTransfer, Calibration, InstanceCounts, PowerCap, Speculation, System,
 };
-use fizeau_sim::{Drafts, EngineConfig, Overheads, ReplicaRouting, Scenario, ScenarioError};
+use fizeau_sim::{EngineConfig, EngineDrafts, Overheads, ReplicaRouting, Scenario, ScenarioError};
 
 use super::SimulatedSystem;
 use crate::device::LoadedDevice;
@@ -126,10 +126,10 @@ impl SimulatedSystemSpec {
 
     /// The limits of an engine for `system`.
     fn config(&self, system: &System) -> EngineConfig {
-        let drafts = self
-            .drafts
-            .as_ref()
-            .map(|drafts| Drafts { length: drafts.length, acceptance: drafts.acceptance.clone() });
+        let drafts = self.drafts.as_ref().map(|drafts| EngineDrafts {
+            length: drafts.length,
+            acceptance: drafts.acceptance.clone(),
+        });
         let mut config = EngineConfig { drafts, max_context: None, ..self.config.clone() };
         let usual = || Scenario::usual_sequences(system, &config);
         config.max_num_seqs = self.deployment.max_num_seqs.map_or_else(usual, NonZeroU64::get);

@@ -8,7 +8,8 @@ use fizeau::metrics::LevelSummary;
 use fizeau::roofline::Acceptance;
 use fizeau::sim::http::{Server, ServerConfig};
 use fizeau::sim::{
-    Drafts, Engine, EngineConfig, PrefixCaching, SimTransport, StepLoad, StepTime, VirtualTime,
+    Engine, EngineConfig, EngineDrafts, PrefixCaching, SimTransport, StepLoad, StepTime,
+    VirtualTime,
 };
 use fizeau::transport::{Backend, HttpTransport, MonotonicClock, Target};
 use fizeau::workload::{ArrivalLaw, Length, Lengths, Plan, PlanSpec, SharedPrefix};
@@ -101,7 +102,7 @@ async fn both_clocks_give_the_same_figures() {
 #[tokio::test]
 async fn both_clocks_draft_alike() {
     let acceptance = Acceptance::per_position(&[1.0, 0.0]).unwrap();
-    let drafts = Drafts { length: 2, acceptance };
+    let drafts = EngineDrafts { length: 2, acceptance };
     agree(EngineConfig { drafts: Some(drafts), ..config() }, plan(SharedPrefix::None)).await;
 }
 

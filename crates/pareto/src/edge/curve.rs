@@ -2,7 +2,7 @@
 
 use super::{FigureLimit, TestedLoad};
 use crate::resample::NORMAL_975;
-use crate::{FigureEstimate, Relation, ResponseTrend, isotonic};
+use crate::{FigureEstimate, LimitRelation, ResponseTrend, isotonic};
 
 /// All levels of one load.
 pub(super) struct LoadStep {
@@ -87,8 +87,8 @@ impl LimitCurve {
     /// Figure `index` of all steps against its limit.
     pub(super) fn of(steps: &[LoadStep], index: usize, limit: &FigureLimit) -> Self {
         let sign = match limit.relation {
-            Relation::AtMost => 1.0,
-            Relation::AtLeast => -1.0,
+            LimitRelation::AtMost => 1.0,
+            LimitRelation::AtLeast => -1.0,
         };
         let figures: Vec<(FigureEstimate, f64)> = steps
             .iter()
@@ -108,8 +108,8 @@ impl LimitCurve {
         );
         let (better, worse) = if sign > 0.0 { (low, high) } else { (high, low) };
         let worsens = match limit.relation {
-            Relation::AtMost => limit.trend == ResponseTrend::Rising,
-            Relation::AtLeast => limit.trend == ResponseTrend::Falling,
+            LimitRelation::AtMost => limit.trend == ResponseTrend::Rising,
+            LimitRelation::AtLeast => limit.trend == ResponseTrend::Falling,
         };
         let loads = steps.iter().map(|step| step.load).collect();
         Self { loads, costs, better, worse, most: sign * limit.limit, sign, worsens }

@@ -1,7 +1,7 @@
 //! What an evaluation says of the goals.
 
 use super::spec::deviations;
-use crate::{FigureEstimate, Relation};
+use crate::{FigureEstimate, LimitRelation};
 
 /// What was measured at one load.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,25 +43,25 @@ pub enum LoadOutcome {
 /// millionth of the figure's unit. None of a figure or limit below 0, and of a lower limit unless both are above it.
 ///
 /// ```
-/// use fizeau_pareto::{FigureEstimate, Relation, log_margin};
+/// use fizeau_pareto::{FigureEstimate, LimitRelation, log_margin};
 /// let latency = FigureEstimate::new(250.0, 200.0, 500.0)?;
-/// let found = log_margin(latency, Relation::AtMost, 500.0).unwrap();
+/// let found = log_margin(latency, LimitRelation::AtMost, 500.0).unwrap();
 /// assert_eq!((found.value(), found.low()), (2_f64.ln(), 0.0));
 /// # Ok::<(), fizeau_pareto::FigureEstimateError>(())
 /// ```
 #[must_use]
 pub fn log_margin(
     figure: FigureEstimate,
-    relation: Relation,
+    relation: LimitRelation,
     limit: f64,
 ) -> Option<FigureEstimate> {
     let (value, limit) = match relation {
-        Relation::AtMost if figure.value() >= 0.0 && limit >= 0.0 => {
+        LimitRelation::AtMost if figure.value() >= 0.0 && limit >= 0.0 => {
             let limit = limit.max(NEXT_TO_NONE);
             (figure.value().max(NEXT_TO_NONE * limit), limit)
         }
-        Relation::AtMost => return None,
-        Relation::AtLeast => (figure.value(), limit),
+        LimitRelation::AtMost => return None,
+        LimitRelation::AtLeast => (figure.value(), limit),
     };
     let is_positive = value > 0.0 && limit > 0.0 && limit.is_finite();
     if !is_positive {
@@ -69,8 +69,8 @@ pub fn log_margin(
     }
     // The lower end of an interval may reach below 0.
     let within = |figure: f64| match relation {
-        Relation::AtMost => (limit / figure.max(0.0)).ln(),
-        Relation::AtLeast => (figure.max(0.0) / limit).ln(),
+        LimitRelation::AtMost => (limit / figure.max(0.0)).ln(),
+        LimitRelation::AtLeast => (figure.max(0.0) / limit).ln(),
     };
     let (one, other, value) = (within(figure.low()), within(figure.high()), within(value));
     FigureEstimate::new(value, one.min(other).min(value), one.max(other)).ok()

@@ -1,8 +1,8 @@
 //! Operating points: the rules by hand, and what must hold for any candidates.
 
-use fizeau_pareto::Relation::{AtLeast, AtMost};
+use fizeau_pareto::LimitRelation::{AtLeast, AtMost};
 use fizeau_pareto::{
-    Axis, AxisLimit, Constraint, OperatingCandidate, OperatingChoice, Points, Relation,
+    Axis, AxisLimit, Constraint, LimitRelation, OperatingCandidate, OperatingChoice, Points,
     operating_point,
 };
 use proptest::prelude::*;
@@ -127,7 +127,7 @@ fn nothing_to_choose_from_is_said() {
     assert_eq!(operating_point(&[candidate(f64::NAN, &[])]), OperatingChoice::NoCandidates);
 }
 
-fn relation() -> impl Strategy<Value = Relation> {
+fn relation() -> impl Strategy<Value = LimitRelation> {
     prop::sample::select(vec![AtLeast, AtMost])
 }
 

@@ -1,7 +1,7 @@
 //! Searches of responses whose edge is known.
 
 use fizeau_pareto::{
-    EdgeSide, Evaluation, FigureEstimate, LoadOutcome, Loads, NextLoad, Relation, Search,
+    EdgeSide, Evaluation, FigureEstimate, LimitRelation, LoadOutcome, Loads, NextLoad, Search,
     SearchEnding, SearchSpec, SearchSpecError, log_margin,
 };
 use proptest::prelude::*;
@@ -56,7 +56,7 @@ impl Response {
         };
         Evaluation {
             load,
-            margins: vec![log_margin(figure, Relation::AtMost, self.limit)],
+            margins: vec![log_margin(figure, LimitRelation::AtMost, self.limit)],
             bearing,
         }
     }
@@ -295,7 +295,7 @@ fn what_makes_no_search_is_refused() {
 fn a_standing_takes_more_than_the_error() {
     let at = |value: f64, low: f64, high: f64| {
         let figure = FigureEstimate::new(value, low, high).unwrap();
-        let margins = vec![log_margin(figure, Relation::AtMost, 100.0)];
+        let margins = vec![log_margin(figure, LimitRelation::AtMost, 100.0)];
         Evaluation { load: 1.0, margins, bearing: LoadOutcome::Borne }.side(0.95)
     };
     assert_eq!(at(80.0, 75.0, 85.0), EdgeSide::Good);
@@ -421,12 +421,12 @@ fn an_edge_by_figures_without_intervals_says_so() {
 fn next_to_nothing_is_within_every_upper_limit() {
     let margin = |figure: f64, limit: f64| {
         let figure = FigureEstimate::exact(figure).unwrap();
-        log_margin(figure, Relation::AtMost, limit).unwrap().value()
+        log_margin(figure, LimitRelation::AtMost, limit).unwrap().value()
     };
     assert!(margin(0.0, 500.0) > margin(1.0, 500.0));
     assert!(margin(0.0, 0.0) > 0.0);
     assert!(margin(2.0, 0.0) < margin(1.0, 0.0) && margin(1.0, 0.0) < 0.0);
     let nothing = FigureEstimate::new(0.0, 0.0, 1.0).unwrap();
-    assert!(log_margin(nothing, Relation::AtMost, 500.0).is_some());
-    assert_eq!(log_margin(nothing, Relation::AtLeast, 500.0), None);
+    assert!(log_margin(nothing, LimitRelation::AtMost, 500.0).is_some());
+    assert_eq!(log_margin(nothing, LimitRelation::AtLeast, 500.0), None);
 }

@@ -10,8 +10,8 @@ use super::memory::{ChaseTeam, StreamTeam, elements};
 use super::team::{TeamWork, in_step};
 use super::{peak, stream, system};
 use crate::measurement::{
-    CacheState, Circumstances, DataPattern, Dtype, FirstTouch, LaunchCost, Measurement,
-    MemoryKernel, Method, Pages, Provenance, StoreKind, TimedBy, Verification, Work,
+    ArrayPages, CacheState, Circumstances, DataPattern, Dtype, FirstTouch, LaunchCost, Measurement,
+    MemoryKernel, Method, OperationWork, Provenance, StoreKind, TimedBy, Verification,
 };
 use crate::sampling::{self, Sampled, SamplingRule};
 use crate::trial::{ProbeTrial, Unavailable};
@@ -75,7 +75,7 @@ impl Measuring<'_> {
     }
 
     /// The measurement, but for what only its kind knows.
-    fn measurement(&self, observed: Observed, arrays: f64, work: Work) -> Measurement {
+    fn measurement(&self, observed: Observed, arrays: f64, work: OperationWork) -> Measurement {
         let Observed { sampled, around, huge } = observed;
         let ProbeTrial { operation, dtype, pages, .. } = self.trial;
         let mut seen =
@@ -91,7 +91,7 @@ impl Measuring<'_> {
             timed_by: Some(TimedBy::Host),
             launch: Some(LaunchCost::NothingLaunched),
             cache: Some(CacheState::Warm),
-            pages: (arrays > 0.0).then_some(Pages {
+            pages: (arrays > 0.0).then_some(ArrayPages {
                 requested: *pages,
                 huge: huge.map(Bytes::new),
                 arrays: Bytes::new(arrays),
@@ -155,7 +155,7 @@ impl Measuring<'_> {
             rate.set(Some(BytesPerSec::new(rate_now)));
         };
         let (observed, said) = self.observe(&team, after);
-        let mut seen = self.measurement(observed, bytes, Work::default());
+        let mut seen = self.measurement(observed, bytes, OperationWork::default());
         let whole = said.into_iter().collect::<Option<Vec<bool>>>().ok_or_else(no_room)?;
         seen.verification = match whole.iter().all(|is_whole| *is_whole) {
             true => Verification::within(0.0, 0.0),
@@ -183,7 +183,7 @@ impl Measuring<'_> {
         let (observed, said) = self.watch(&PeakTeam(found.run));
         let threads = self.cpus.len() as f64;
         let flops = fizeau_core::Flops::new(found.flops * TURNS as f64 * threads);
-        let work = Work { flops: Some(flops), ..Work::default() };
+        let work = OperationWork { flops: Some(flops), ..OperationWork::default() };
         let mut seen = self.measurement(observed, 0.0, work);
         seen.verification = Verification::within(said.into_iter().fold(0.0, f64::max), 1e-5);
         seen.method.data = Some(DataPattern::Constant);

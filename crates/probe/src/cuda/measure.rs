@@ -12,7 +12,7 @@ use fizeau_core::{Bytes, Nanos, PerSec};
 use super::driver::{Address, Argument, Driver, Kernel, Launch, timed, with_arrays};
 use super::error::CudaError;
 use super::ptx::{self, Fill};
-use crate::measurement::{Measurement, Method, Provenance, TimedBy, Work, size};
+use crate::measurement::{Measurement, Method, OperationWork, Provenance, TimedBy, size};
 use crate::sampling::{Sampled, SamplingRule, sample_timed};
 use crate::trial::ProbeTrial;
 pub(super) use collective::Collecting;
@@ -56,7 +56,7 @@ impl Measuring<'_> {
         &self,
         sampled: Sampled,
         clocks: [Option<PerSec>; 2],
-        work: Work,
+        work: OperationWork,
     ) -> Measurement {
         let operation = self.trial.operation.clone();
         let mut seen =

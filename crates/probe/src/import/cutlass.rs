@@ -13,7 +13,8 @@ use super::source::Source;
 use super::table::{self, Header, Row};
 use super::tells::Tells;
 use crate::measurement::{
-    ByteConvention, Dtype, GemmShape, Operation, SampleStatistic, TimedBy, Verification, Work,
+    ByteConvention, Dtype, GemmShape, Operation, OperationWork, SampleStatistic, TimedBy,
+    Verification,
 };
 
 pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
@@ -46,7 +47,7 @@ fn add(reading: &mut Reading<'_>, place: usize, row: &Row<'_>) {
     let tells = tells.arithmetic(SampleStatistic::Mean, arithmetic);
     let Some(seen) = reading.measured(place, "gpu0", operation(row), tells) else { return };
     seen.dtype = element(row, "a");
-    seen.work = Work { flops: flops.map(Flops::new), ..Work::default() };
+    seen.work = OperationWork { flops: flops.map(Flops::new), ..OperationWork::default() };
     seen.work.bytes.stream = bytes.map(Bytes::new);
     let provider = row.text("provider").filter(|provider| *provider != "CUTLASS");
     seen.method.instructions = provider.or_else(|| row.text("operation")).map(str::to_owned);

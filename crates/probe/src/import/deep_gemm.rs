@@ -14,7 +14,7 @@ use super::reading::{NotThis, Reading};
 use super::source::Source;
 use super::tells::Tells;
 use crate::measurement::{
-    ByteConvention, Dtype, GemmShape, Operation, SampleStatistic, TimedBy, Work,
+    ByteConvention, Dtype, GemmShape, Operation, OperationWork, SampleStatistic, TimedBy,
 };
 
 pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
@@ -67,7 +67,7 @@ fn add(reading: &mut Reading<'_>, place: usize, arguments: &str, figures: &str) 
         None => Operation::Other { name: format!("gemm, {}", pairs.shown()) },
     };
     let Some(seen) = reading.measured(place, "gpu0", operation, tells) else { return };
-    seen.work = Work { flops: flops.map(Flops::new), ..Work::default() };
+    seen.work = OperationWork { flops: flops.map(Flops::new), ..OperationWork::default() };
     seen.method.timed_by = Some(TimedBy::Profiler);
     if product.is_some() && output.is_none() {
         seen.notes

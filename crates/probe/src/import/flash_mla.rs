@@ -12,7 +12,8 @@ use super::reading::{NotThis, Reading};
 use super::source::Source;
 use super::tells::Tells;
 use crate::measurement::{
-    AttentionPhase, AttentionShape, ByteConvention, Dtype, Operation, SampleStatistic, Work,
+    AttentionPhase, AttentionShape, ByteConvention, Dtype, Operation, OperationWork,
+    SampleStatistic,
 };
 
 pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
@@ -64,7 +65,7 @@ fn add(reading: &mut Reading<'_>, place: usize, pairs: &Pairs, figures: &[Quanti
     let has_equal_lengths = !pairs.text("varlen").is_some_and(cell::is_true);
     let dtype =
         ["torch_dtype", "dtype"].iter().find_map(|key| pairs.text(key)).and_then(cell::dtype);
-    let mut work = Work::default();
+    let mut work = OperationWork::default();
     if let Some(shape) = shape.filter(|_| has_equal_lengths) {
         work = shape.work(dtype.unwrap_or(Dtype::Bf16));
         work.bytes.stream = work.bytes.stream.filter(|_| dtype.is_some());

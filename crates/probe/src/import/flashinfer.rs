@@ -10,8 +10,8 @@ use super::source::Source;
 use super::table::{self, Header, Row};
 use super::tells::Tells;
 use crate::measurement::{
-    AttentionPhase, AttentionShape, ByteConvention, Dtype, GemmShape, Operation, SampleStatistic,
-    TimedBy, Work,
+    AttentionPhase, AttentionShape, ByteConvention, Dtype, GemmShape, Operation, OperationWork,
+    SampleStatistic, TimedBy,
 };
 
 /// Columns that say how, and not what.
@@ -87,12 +87,12 @@ fn has_random_lengths(row: &Row<'_>) -> bool {
 }
 
 /// What a row is of, on which type, and how much of it that is where its shape says so.
-fn what(row: &Row<'_>) -> (Operation, Option<Dtype>, Work) {
+fn what(row: &Row<'_>) -> (Operation, Option<Dtype>, OperationWork) {
     let routine = row.text("routine").unwrap_or_default();
     if let Some(shape) = attention(row, routine) {
         let [query, cache] =
             ["q_dtype", "kv_dtype"].map(|name| row.text(name).and_then(cell::dtype));
-        let mut work = Work::default();
+        let mut work = OperationWork::default();
         if let Some(dtype) = cache.filter(|_| !has_random_lengths(row)) {
             work = shape.work(dtype);
             work.bytes.stream = work.bytes.stream.filter(|_| query == cache);
@@ -112,7 +112,7 @@ fn what(row: &Row<'_>) -> (Operation, Option<Dtype>, Work) {
     let mut arguments: Vec<_> = arguments.map(|(name, cell)| format!(", {name}={cell}")).collect();
     arguments.sort_unstable();
     let name = format!("{routine}{}", arguments.concat());
-    (Operation::Other { name }, operand, Work::default())
+    (Operation::Other { name }, operand, OperationWork::default())
 }
 
 fn attention(row: &Row<'_>, routine: &str) -> Option<AttentionShape> {

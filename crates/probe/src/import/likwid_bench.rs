@@ -12,7 +12,8 @@ use super::reading::{NotThis, Reading};
 use super::source::Source;
 use super::tells::Tells;
 use crate::measurement::{
-    ByteCounts, Dtype, FirstTouch, MemoryKernel, Operation, SampleStatistic, StoreKind, Work,
+    ByteCounts, Dtype, FirstTouch, MemoryKernel, Operation, OperationWork, SampleStatistic,
+    StoreKind,
 };
 
 /// One run of one kernel.
@@ -117,7 +118,7 @@ impl Run {
             copy: None,
             hardware: kernel.hardware(stream),
         };
-        seen.work = Work { bytes, flops: self.flops.map(pass).map(Flops::new) };
+        seen.work = OperationWork { bytes, flops: self.flops.map(pass).map(Flops::new) };
         seen.dtype = Some(kernel.dtype);
         seen.method.instructions = kernel.instructions;
         seen.method.threads = self.threads;

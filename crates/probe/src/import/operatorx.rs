@@ -17,7 +17,7 @@ use super::source::Source;
 use super::tells::Tells;
 use crate::measurement::{
     AttentionPhase, AttentionShape, CollectiveOp, CollectiveShape, Dtype, GemmShape, Operation,
-    SampleStatistic, Work,
+    OperationWork, SampleStatistic,
 };
 
 document! {
@@ -123,7 +123,7 @@ fn add(reading: &mut Reading<'_>, place: usize, record: &Record) {
         (
             Operation::Other { name },
             args.dtype(&["dtype", "dtype_a"]),
-            Work::default(),
+            OperationWork::default(),
             "gpu0".to_owned(),
         )
     });
@@ -141,7 +141,7 @@ fn add(reading: &mut Reading<'_>, place: usize, record: &Record) {
     seen.method.instructions = record.op.backend.text();
 }
 
-type What = (Operation, Option<Dtype>, Work, String);
+type What = (Operation, Option<Dtype>, OperationWork, String);
 
 fn product(args: &Arguments) -> Option<What> {
     let shape = GemmShape::new(args.count("m")?, args.count("n")?, args.count("k")?);
@@ -197,7 +197,7 @@ fn collective(kind: &str, args: &Arguments) -> Option<What> {
     let ranks = cell::several(args.count("world_size")?)?;
     let message = Bytes::new(args.count("num_elements")? as f64 * dtype.element_bytes());
     let shape = CollectiveShape::new(CollectiveOp::AllReduce, ranks, message);
-    let mut work = Work::default();
+    let mut work = OperationWork::default();
     work.bytes.copy = Some(message);
     let operation = Operation::Collective { shape, role: None };
     Some((operation, Some(dtype), work, gpus(Some(ranks))))

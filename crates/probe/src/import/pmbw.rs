@@ -9,7 +9,7 @@ use super::cell;
 use super::reading::{NotThis, Reading};
 use super::source::Source;
 use super::tells::Tells;
-use crate::measurement::{ByteConvention, MemoryKernel, Operation, SampleStatistic, Work};
+use crate::measurement::{ByteConvention, MemoryKernel, Operation, OperationWork, SampleStatistic};
 
 pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
     source.must_have("line `RESULT` with `funcname=`", |text| {
@@ -63,7 +63,7 @@ pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
         );
         let Some(seen) = reading.measured(line.number, "cpu", operation, tells) else { continue };
         seen.work = work
-            .map(|bytes| Work::moved(Bytes::new(bytes), ByteConvention::Stream))
+            .map(|bytes| OperationWork::moved(Bytes::new(bytes), ByteConvention::Stream))
             .unwrap_or_default();
         seen.method.threads = threads.and_then(cell::several);
         seen.method.instructions = Some(function.to_owned());

@@ -1,6 +1,6 @@
 //! What the kin of STREAM have in common.
 
-use crate::measurement::{Dtype, MemoryKernel, Operation, StoreKind, Work};
+use crate::measurement::{Dtype, MemoryKernel, Operation, OperationWork, StoreKind};
 use fizeau_core::Bytes;
 
 /// A kernel by its name in STREAM and `BabelStream`.
@@ -26,7 +26,7 @@ pub(super) fn float_of(bytes: u64) -> Option<Dtype> {
 }
 
 /// One pass of `kernel`. How it stores is not told, so what memory carries is not known where it stores at all.
-pub(super) fn work(kernel: MemoryKernel, elements: u64, dtype: Dtype) -> Work {
+pub(super) fn work(kernel: MemoryKernel, elements: u64, dtype: Dtype) -> OperationWork {
     let mut work = kernel.work(elements, dtype, StoreKind::Ordinary);
     if kernel.stores() {
         work.bytes.hardware = None;

@@ -11,7 +11,7 @@ use super::reading::{NotThis, Reading};
 use super::source::Source;
 use super::tells::Tells;
 use crate::measurement::{
-    ByteConvention, MemoryKernel, Operation, PageAdvice, Pages, SampleStatistic,
+    ArrayPages, ByteConvention, MemoryKernel, Operation, PageAdvice, SampleStatistic,
 };
 
 pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
@@ -84,7 +84,7 @@ fn latency(
     let operation = Operation::latency(Bytes::new(block));
     let Some(seen) = reading.measured(place, "cpu", operation, tells) else { return };
     seen.method.pages =
-        pages.map(|requested| Pages { requested, huge: None, arrays: Bytes::new(block) });
+        pages.map(|requested| ArrayPages { requested, huge: None, arrays: Bytes::new(block) });
     seen.notes.push("how much longer than a read from the first cache".into());
     if let Some(two) = times.next().flatten() {
         seen.notes.push(format!("two such reads at once take {two} ns"));

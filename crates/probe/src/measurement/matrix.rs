@@ -4,7 +4,7 @@ use fizeau_core::{Bytes, Flops};
 use serde::{Deserialize, Serialize};
 
 use super::Dtype;
-use super::work::Work;
+use super::work::OperationWork;
 
 /// `C[m,n] = A[m,k] B[k,n]`, `batch` times over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -31,11 +31,11 @@ impl GemmShape {
     /// `2 m n k` operations, without bias or epilogue, and each operand and the result once. Scales of blocks count with
     /// their elements.
     #[must_use]
-    pub fn work(self, operands: Dtype, output: Dtype) -> Work {
+    pub fn work(self, operands: Dtype, output: Dtype) -> OperationWork {
         let Self { m, n, k, batch } = self;
         let [m, n, k, batch] = [m, n, k, batch].map(|count| count as f64);
         let bytes = (m * k + k * n) * operands.element_bytes() + m * n * output.element_bytes();
-        Work::once(Bytes::new(batch * bytes), Flops::new(batch * 2.0 * m * n * k))
+        OperationWork::once(Bytes::new(batch * bytes), Flops::new(batch * 2.0 * m * n * k))
     }
 }
 
@@ -90,7 +90,7 @@ impl AttentionShape {
     /// what the benchmarks of flash-attention and flashinfer count. The softmax is not counted. Bytes are queries, keys,
     /// values and outputs once.
     #[must_use]
-    pub fn work(self, dtype: Dtype) -> Work {
+    pub fn work(self, dtype: Dtype) -> OperationWork {
         let wide = |count: u64| count as f64;
         let (queries, keys) = (wide(self.query_len), wide(self.kv_len));
         let pairs = match self.causal && self.kv_len >= self.query_len {
@@ -103,7 +103,7 @@ impl AttentionShape {
         let elements = batch * (queries * wide(self.query_heads) * dims)
             + batch * keys * wide(self.kv_heads) * kept;
         let flops = 2.0 * batch * wide(self.query_heads) * pairs * dims;
-        Work::once(Bytes::new(elements * dtype.element_bytes()), Flops::new(flops))
+        OperationWork::once(Bytes::new(elements * dtype.element_bytes()), Flops::new(flops))
     }
 }
 

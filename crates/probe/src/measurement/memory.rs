@@ -4,7 +4,7 @@ use fizeau_core::{Bytes, Flops};
 use serde::{Deserialize, Serialize};
 
 use super::Dtype;
-use super::work::{ByteCounts, Work};
+use super::work::{ByteCounts, OperationWork};
 
 /// A kernel that streams over arrays. `a` is the target, `b` and `c` are read, `s` is a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -100,7 +100,7 @@ impl MemoryKernel {
     /// - The hardware also reads each line of a target before it is written, unless stores go past the caches or the kernel
     ///   reads its target anyway. Processors that leave this out on their own make it an upper end.
     #[must_use]
-    pub fn work(self, elements: u64, dtype: Dtype, stores: StoreKind) -> Work {
+    pub fn work(self, elements: u64, dtype: Dtype, stores: StoreKind) -> OperationWork {
         let array = elements as f64 * dtype.element_bytes();
         let (read, written) = self.arrays();
         let stream = f64::from(read + written) * array;
@@ -109,7 +109,7 @@ impl MemoryKernel {
             (StoreKind::Ordinary, _) => f64::from(written) * array,
         };
         let is_copy = matches!(self, Self::Copy | Self::Scale);
-        Work {
+        OperationWork {
             bytes: ByteCounts {
                 stream: Some(Bytes::new(stream)),
                 copy: is_copy.then_some(Bytes::new(array)),

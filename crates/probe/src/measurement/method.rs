@@ -44,7 +44,7 @@ pub struct Method {
     pub first_touch: Option<FirstTouch>,
     /// In what pages the arrays lay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pages: Option<Pages>,
+    pub pages: Option<ArrayPages>,
     /// Who took the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed_by: Option<TimedBy>,
@@ -102,7 +102,7 @@ pub enum FirstTouch {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Pages {
+pub struct ArrayPages {
     /// The pages that the system was asked for.
     #[serde(alias = "asked")]
     pub requested: PageAdvice,

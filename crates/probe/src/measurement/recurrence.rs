@@ -4,7 +4,7 @@ use fizeau_core::{Bytes, Flops};
 use serde::{Deserialize, Serialize};
 
 use super::Dtype;
-use super::work::Work;
+use super::work::OperationWork;
 
 /// The root-mean-square norm of rows, with a gain for each column: it hardly computes, and moves each row in and out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -26,10 +26,10 @@ impl NormShape {
 
     /// Rows in, rows out and the gains, each once; of each element a square, a sum and two products.
     #[must_use]
-    pub fn work(self, dtype: Dtype) -> Work {
+    pub fn work(self, dtype: Dtype) -> OperationWork {
         let [rows, width] = [self.rows, self.width].map(|count| count as f64);
         let bytes = (2.0 * rows + 1.0) * width * dtype.element_bytes();
-        Work::once(Bytes::new(bytes), Flops::new(4.0 * rows * width))
+        OperationWork::once(Bytes::new(bytes), Flops::new(4.0 * rows * width))
     }
 }
 
@@ -75,7 +75,7 @@ impl RecurrenceShape {
     /// States of `state` are read and written once, tokens come and go in 16 bits. Of each element of a state and each token: one
     /// operation for the decay, two for the change, two for what is asked, and by the delta rule two for what it asks first.
     #[must_use]
-    pub fn work(self, state: Dtype) -> Work {
+    pub fn work(self, state: Dtype) -> OperationWork {
         let [sequences, tokens, key_heads, value_heads, key_dim, value_dim] = [
             self.sequences,
             self.tokens,
@@ -93,7 +93,7 @@ impl RecurrenceShape {
             RecurrenceRule::DeltaRule => 7.0,
         };
         let bytes = 2.0 * elements * state.element_bytes() + passing;
-        Work::once(Bytes::new(bytes), Flops::new(operations * tokens * elements))
+        OperationWork::once(Bytes::new(bytes), Flops::new(operations * tokens * elements))
     }
 }
 

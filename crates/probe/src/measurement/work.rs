@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// What one operation moves and computes, whatever time it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Work {
+pub struct OperationWork {
     /// Bytes, by convention.
     #[serde(default)]
     pub bytes: ByteCounts,
@@ -15,7 +15,7 @@ pub struct Work {
     pub flops: Option<Flops>,
 }
 
-impl Work {
+impl OperationWork {
     /// Work that moves `bytes`, each once, and computes `flops`.
     #[must_use]
     pub const fn once(bytes: Bytes, flops: Flops) -> Self {

@@ -3,8 +3,8 @@
 use fizeau_core::{Bytes, Flops, Millis};
 use fizeau_probe::{
     CacheState, DeviceFacts, Dtype, FleetTable, MeasuredDevice, Measurement, MemoryKernel,
-    Operation, ProbeComparison, ProbeDocument, ProbeFolder, ProbeHost, Provenance, StoreKind,
-    Timing, Verification, Work,
+    Operation, OperationWork, ProbeComparison, ProbeDocument, ProbeFolder, ProbeHost, Provenance,
+    StoreKind, Timing, Verification,
 };
 use fizeau_roofline::{Collective, Deployment, Device, KnownModel, MathType, System};
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ fn machine(node: &str, memory: f64, arithmetic: f64) -> ProbeDocument {
     let timing = Timing::of_samples(vec![Millis::new(arithmetic); 8], 1);
     let mut seen = Measurement::new("cpu", Operation::Peak, timing, Provenance::native());
     seen.dtype = Some(Dtype::F32);
-    seen.work = Work { flops: Some(Flops::new(1e9)), ..Work::default() };
+    seen.work = OperationWork { flops: Some(Flops::new(1e9)), ..OperationWork::default() };
     measured.push(seen);
     let mut device = DeviceFacts::new("cpu", "A \"processor\" (R)");
     device.memory = Some(Bytes::new(64.0 * 1024.0 * 1024.0 * 1024.0));
@@ -196,7 +196,7 @@ fn a_decode_step_s_attention_is_no_rate_of_arithmetic() {
         let operation = serde_json::from_value(operation).unwrap();
         let mut seen = Measurement::new("cpu", operation, timing, Provenance::native());
         seen.dtype = Some(Dtype::Bf16);
-        seen.work = Work { flops: Some(Flops::new(1e12)), ..Work::default() };
+        seen.work = OperationWork { flops: Some(Flops::new(1e12)), ..OperationWork::default() };
         let mut document = machine("a", 100.0, 1.0);
         let rows = document.rows.drain(..).map(|row| row.measured).chain([seen]).collect();
         let document = ProbeDocument::new(ProbeHost::named("a"), document.devices, rows);
@@ -309,7 +309,7 @@ fn rates_and_times_are_compared_with_their_like() {
     let whole = machine("a", 100.0, 1.0);
     let mut measured: Vec<Measurement> =
         whole.rows.iter().map(|row| row.measured.clone()).collect();
-    measured[0].work = Work::default();
+    measured[0].work = OperationWork::default();
     let timed = ProbeDocument::new(ProbeHost::named("b"), whole.devices.clone(), measured);
     let ratio = ProbeComparison::of(&whole, &timed).rows[0].ratio;
     assert!((ratio - 1.0).abs() < 1e-12, "by the time that both have: {ratio}");

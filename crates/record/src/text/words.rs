@@ -43,6 +43,15 @@ pub fn clock(time: Duration) -> String {
     }
 }
 
+/// What takes less long is over before it is read how long it takes.
+const WORTH_TELLING: Duration = Duration::from_secs(10);
+
+/// How long something takes that is about to begin, in words; none where it is over before that is read.
+#[must_use]
+pub fn expected_time(time: Duration) -> Option<String> {
+    (time >= WORTH_TELLING).then(|| minutes_and_seconds(time))
+}
+
 /// A time in words: `42 s`, `3 min 5 s`.
 #[must_use]
 pub fn minutes_and_seconds(time: Duration) -> String {

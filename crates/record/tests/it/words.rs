@@ -10,7 +10,7 @@ use fizeau_core::{
 use fizeau_metrics::Slo;
 use fizeau_record::text::{
     Charset, at_price, clock, duration_ms, five_digits, four_digits, half_width,
-    minutes_and_seconds, percent, price_words, slo_words, stamps, supported, token_source,
+    expected_time, minutes_and_seconds, percent, price_words, slo_words, stamps, supported, token_source,
     unreadable, usd, usd_beside, with_price_origin,
 };
 use fizeau_record::{
@@ -308,6 +308,8 @@ fn digits_and_units_change_where_they_are_said_to() {
     assert_eq!(times, ["0 s", "59 s", "1 min", "3 min 5 s", "60 min"]);
     assert_eq!(minutes_and_seconds(Duration::from_millis(59_500)), "1 min");
     assert_eq!(minutes_and_seconds(Duration::from_millis(59_400)), "59 s");
+    assert_eq!(expected_time(Duration::from_secs(9)), None, "over before it is read");
+    assert_eq!(expected_time(Duration::from_secs(10)).as_deref(), Some("10 s"));
     assert_eq!(half_width(1000.0, (995.0, 1005.0)), "5");
     assert_eq!(half_width(f64::NAN, (1.0, 2.0)), "-");
     assert_eq!(supported(1000.0, Some((0.0, f64::INFINITY))), "1000");

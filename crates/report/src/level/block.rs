@@ -86,7 +86,7 @@ impl Shown<'_, LevelReport> {
         lines.extend(self.goodput_rates());
         lines.extend(self.failure_lines());
         lines.extend(self.measured_by());
-        lines.extend(self.server_in_brief().map(|words| sentence(&words)));
+        lines.extend(self.server_sentence(Verbosity::Brief).map(|words| sentence(&words)));
         lines.extend(self.light_lines());
         lines.extend(
             self.shards.iter().flat_map(|shards| sentences(shards)).map(|text| sentence(&text)),

@@ -3,7 +3,7 @@
 use super::axis::{Axis, AxisScale};
 use super::ink::Ink;
 use super::sheet::{
-    AxisPoint, Dash, HEIGHT, KeyEntry, Mark, Panel, Shape, Sheet, Sign, Stroke, WIDTH,
+    AxisPoint, Dash, DotShape, HEIGHT, KeyEntry, Mark, Panel, Sheet, Sign, Stroke, WIDTH,
 };
 use super::svg;
 
@@ -209,11 +209,11 @@ impl CurveSeries {
         }
     }
 
-    const fn shape(&self) -> Shape {
+    const fn shape(&self) -> DotShape {
         match self.style {
-            CurveStyle::Joined | CurveStyle::Marked => Shape::Small,
-            CurveStyle::Scattered => Shape::Point,
-            CurveStyle::Apart | CurveStyle::Bound => Shape::Full,
+            CurveStyle::Joined | CurveStyle::Marked => DotShape::Small,
+            CurveStyle::Scattered => DotShape::Point,
+            CurveStyle::Apart | CurveStyle::Bound => DotShape::Full,
         }
     }
 
@@ -257,7 +257,7 @@ impl CurveSeries {
         for level in &self.levels {
             let middle = ((level.from * level.to).sqrt(), level.at);
             let texts = vec![level.label.clone()];
-            marks.push(Mark::Label { at: middle, texts, ink: Ink::Text, shape: Shape::Small });
+            marks.push(Mark::Label { at: middle, texts, ink: Ink::Text, shape: DotShape::Small });
         }
         marks
     }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use super::axis::Axis;
 use super::ink::Ink;
 use super::parts;
-use super::sheet::{AxisPoint, HEIGHT, KeyEntry, Mark, Panel, Shape, Sheet, Sign, Stroke, WIDTH};
+use super::sheet::{
+    AxisPoint, DotShape, HEIGHT, KeyEntry, Mark, Panel, Sheet, Sign, Stroke, WIDTH,
+};
 use crate::charts::description::{ChartAxis, ChartDescription};
 use crate::{ChartDetail, ChartRun};
 
@@ -124,7 +126,7 @@ pub(super) fn lengths(runs: &[ChartRun]) -> Result<Sheet, String> {
     let dot = |index: usize, (x, ms): &AxisPoint| Mark::Dot {
         at: (*x, ms / per),
         ink: Ink::Series(index),
-        shape: Shape::Point,
+        shape: DotShape::Point,
     };
     let marks = clouds.iter().flat_map(|(index, cloud)| cloud.iter().map(|at| dot(*index, at)));
     let [.., chart] = ChartDescription::all();

@@ -3,7 +3,7 @@
 use super::axis::Axis;
 use super::ink::Ink;
 use super::sheet::{
-    AxisPoint, Dash, HEIGHT, KeyEntry, Mark, Panel, Shape, Sheet, Sign, Stroke, WIDTH,
+    AxisPoint, Dash, DotShape, HEIGHT, KeyEntry, Mark, Panel, Sheet, Sign, Stroke, WIDTH,
 };
 use super::{parts, svg};
 use fizeau_record::text::listed;
@@ -110,7 +110,7 @@ impl Families<'_> {
         let mut key: Vec<KeyEntry> = self.families.iter().map(entry).collect();
         let mut members = self.families.iter().flat_map(|of| &of.members);
         if members.any(|member| member.chosen) {
-            let ring = Sign::Dot(Ink::Text, Shape::Ring);
+            let ring = Sign::Dot(Ink::Text, DotShape::Ring);
             key.push(KeyEntry::new(ring, "the most within the goals"));
         }
         key
@@ -136,10 +136,10 @@ impl Family {
         marks.push(Mark::line(places, Stroke { ink, width: 2.0, dash: Dash::Solid }));
         for member in &self.members {
             let (at, shape) =
-                (member.at(per), if member.best { Shape::Full } else { Shape::Small });
+                (member.at(per), if member.best { DotShape::Full } else { DotShape::Small });
             marks.push(Mark::Dot { at, ink, shape });
             if member.chosen {
-                marks.push(Mark::Dot { at, ink: Ink::Text, shape: Shape::Ring });
+                marks.push(Mark::Dot { at, ink: Ink::Text, shape: DotShape::Ring });
             }
         }
     }
@@ -147,7 +147,7 @@ impl Family {
     /// At the end of the line.
     fn label(&self, per: f64) -> Option<Mark> {
         let at = self.members.last()?.at(per);
-        let (ink, shape) = (Ink::Series(self.index), Shape::Full);
+        let (ink, shape) = (Ink::Series(self.index), DotShape::Full);
         Some(Mark::Label { at, texts: vec![self.label.clone()], ink, shape })
     }
 }

@@ -3,7 +3,7 @@
 use super::axis::{Axis, AxisScale};
 use super::ink::Ink;
 use super::parts;
-use super::sheet::{AxisPoint, Dash, KeyEntry, Mark, Panel, Shape, Sheet, Sign, Stroke, WIDTH};
+use super::sheet::{AxisPoint, Dash, DotShape, KeyEntry, Mark, Panel, Sheet, Sign, Stroke, WIDTH};
 use crate::charts::description::{ChartAxis, ChartDescription};
 use crate::{ChartFigure, ChartLevel, ChartLevelPosition, ChartRun};
 
@@ -160,7 +160,7 @@ fn line(
             }
         }
         let dots = known.iter().map(place);
-        marks.extend(dots.map(|at| Mark::Dot { at, ink, shape: Shape::Small }));
+        marks.extend(dots.map(|at| Mark::Dot { at, ink, shape: DotShape::Small }));
     }
 }
 
@@ -171,7 +171,7 @@ fn labels(marks: &mut Vec<Mark>, levels: &[&ChartLevel], (name, per): (&str, f64
         let at = (rate.value, latency.value / per);
         let star = if latency.stand_in { "*" } else { "" };
         let texts = vec![format!("{}{star}", level.label)];
-        marks.push(Mark::Label { at, texts, ink, shape: Shape::Small });
+        marks.push(Mark::Label { at, texts, ink, shape: DotShape::Small });
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::ink::Ink;
 use super::render::TICK;
-use super::sheet::{KeyEntry, Shape, Sign, Stroke};
+use super::sheet::{DotShape, KeyEntry, Sign, Stroke};
 use super::text::fitted;
 use crate::charts::description::{ChartDescription, ChartLine};
 use crate::{ChartDetail, ChartGoal, ChartLevel, ChartLevelPosition, ChartRun};
@@ -164,7 +164,7 @@ pub(super) fn no_tapes(what: &str) -> String {
 pub(super) fn dot_key(runs: &[ChartRun]) -> Vec<KeyEntry> {
     let mut key = run_key(runs);
     for (index, entry) in key.iter_mut().enumerate() {
-        entry.sign = Sign::Dot(Ink::Series(index), Shape::Full);
+        entry.sign = Sign::Dot(Ink::Series(index), DotShape::Full);
     }
     key
 }

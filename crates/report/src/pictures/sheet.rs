@@ -64,16 +64,16 @@ pub(super) enum Mark {
     /// A limit on the vertical axis, with words where there is room.
     Limit { at: f64, text: String, ink: Ink },
     /// A level.
-    Dot { at: AxisPoint, ink: Ink, shape: Shape },
+    Dot { at: AxisPoint, ink: Ink, shape: DotShape },
     /// Where a figure's interval and another's lie, from the low ends to the high ones; a whisker where one has none.
     Interval { low: AxisPoint, high: AxisPoint, ink: Ink },
     /// Words beside a dot: the first that have room there, or none.
-    Label { at: AxisPoint, texts: Vec<String>, ink: Ink, shape: Shape },
+    Label { at: AxisPoint, texts: Vec<String>, ink: Ink, shape: DotShape },
 }
 
 /// How a level looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum DotShape {
     /// A dot.
     Full,
     /// A small dot.
@@ -86,7 +86,7 @@ pub(super) enum Shape {
     Ring,
 }
 
-impl Shape {
+impl DotShape {
     /// In pixels.
     pub(super) const fn radius(self) -> f64 {
         match self {
@@ -142,7 +142,7 @@ pub(super) struct KeyEntry {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Sign {
     Line(Stroke),
-    Dot(Ink, Shape),
+    Dot(Ink, DotShape),
     /// The box of an interval.
     Box(Ink),
     /// What lies behind.

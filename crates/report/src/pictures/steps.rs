@@ -3,7 +3,7 @@
 use super::axis::Axis;
 use super::ink::{Ink, STEPS};
 use super::parts;
-use super::sheet::{Dash, HEIGHT, KeyEntry, Mark, Panel, Shape, Sheet, Sign, Stroke, WIDTH};
+use super::sheet::{Dash, DotShape, HEIGHT, KeyEntry, Mark, Panel, Sheet, Sign, Stroke, WIDTH};
 use crate::{ChartLevel, ChartRun, ChartStep};
 
 /// At most so many runs have a panel each.
@@ -53,7 +53,7 @@ fn panel(whose: &str, steps: &[ChartStep]) -> Panel {
     let dot = |step: &ChartStep| Mark::Dot {
         at: (step.bound_ms, step.wall_ms),
         ink: ink(step.prefill_share),
-        shape: Shape::Point,
+        shape: DotShape::Point,
     };
     Panel {
         x: Axis::suited(&all, 8),
@@ -83,6 +83,6 @@ fn key() -> Vec<KeyEntry> {
     let shares =
         [(0.0, "decode alone"), (0.5, "half of the tokens are of prompts"), (1.0, "prefill alone")];
     let dots =
-        shares.map(|(share, words)| KeyEntry::new(Sign::Dot(ink(share), Shape::Full), words));
+        shares.map(|(share, words)| KeyEntry::new(Sign::Dot(ink(share), DotShape::Full), words));
     std::iter::once(KeyEntry::new(Sign::Line(BOUND), "the bound")).chain(dots).collect()
 }

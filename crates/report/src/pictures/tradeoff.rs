@@ -5,7 +5,9 @@ use fizeau_pareto::{Objective, frontier};
 use super::axis::Axis;
 use super::ink::Ink;
 use super::parts;
-use super::sheet::{AxisPoint, HEIGHT, KeyEntry, Mark, Panel, Shape, Sheet, Sign, Stroke, WIDTH};
+use super::sheet::{
+    AxisPoint, DotShape, HEIGHT, KeyEntry, Mark, Panel, Sheet, Sign, Stroke, WIDTH,
+};
 use super::speed_of_light::{AxisReach, curves, is_within, within};
 use crate::charts::description::ChartDescription;
 use crate::{ChartCurvePoint, ChartFigure, ChartGoal, ChartLevelPosition, ChartRun};
@@ -188,10 +190,10 @@ impl Tradeoff {
         for (index, spot) in spots.iter().enumerate() {
             let (at, is_best) = (scaled(spot.at()), best.contains(&index));
             let is_chosen = run.operating == Some(spot.level);
-            let (ink, shape) = if is_best { (look.best, Shape::Full) } else { look.beaten };
+            let (ink, shape) = if is_best { (look.best, DotShape::Full) } else { look.beaten };
             panel.marks.push(Mark::Dot { at, ink, shape });
             if is_chosen {
-                panel.marks.push(Mark::Dot { at, ink: look.chosen, shape: Shape::Ring });
+                panel.marks.push(Mark::Dot { at, ink: look.chosen, shape: DotShape::Ring });
             }
             let label = run.levels.get(spot.level).map(|level| level.label.as_str());
             let star = if spot.up.stand_in { "*" } else { "" };
@@ -200,7 +202,7 @@ impl Tradeoff {
             if is_chosen && look.is_alone {
                 texts.insert(0, format!("operating point: {}{star}", label.unwrap_or_default()));
             }
-            let shape = if is_chosen { Shape::Ring } else { shape };
+            let shape = if is_chosen { DotShape::Ring } else { shape };
             let is_soft = look.is_alone && !is_best && !is_chosen;
             let ink = if is_soft { Ink::Soft } else { look.label };
             labels.push((is_chosen, Mark::Label { at, texts, ink, shape }));
@@ -235,7 +237,7 @@ impl Tradeoff {
             key.push(KeyEntry::new(Sign::Dot(ink, shape), name("dominated")));
         }
         if runs.iter().any(|run| run.operating.is_some()) {
-            let ring = Sign::Dot(LevelColours::of(runs, 0).chosen, Shape::Ring);
+            let ring = Sign::Dot(LevelColours::of(runs, 0).chosen, DotShape::Ring);
             key.push(KeyEntry::new(ring, name("operating")));
         }
         if spots.iter().flatten().any(|spot| spot.interval().is_some()) {
@@ -285,7 +287,7 @@ impl Tradeoff {
 #[derive(Clone, Copy)]
 struct LevelColours {
     best: Ink,
-    beaten: (Ink, Shape),
+    beaten: (Ink, DotShape),
     label: Ink,
     chosen: Ink,
     is_alone: bool,
@@ -296,11 +298,11 @@ impl LevelColours {
     fn of(runs: &[ChartRun], index: usize) -> Self {
         let best = Ink::Series(index);
         if runs.len() == 1 {
-            let beaten = (Ink::Grey, Shape::Full);
+            let beaten = (Ink::Grey, DotShape::Full);
             return Self { best, beaten, label: Ink::Text, chosen: Ink::Chosen, is_alone: true };
         }
         // A ring of green would seem to be of the third run.
-        let beaten = (best, Shape::Hollow);
+        let beaten = (best, DotShape::Hollow);
         Self { best, beaten, label: best, chosen: Ink::Text, is_alone: false }
     }
 }

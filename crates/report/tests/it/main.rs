@@ -20,6 +20,8 @@ mod markdown;
 mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "html")]
+mod peers;
 #[cfg(feature = "pictures")]
 mod pictures;
 mod plan;

@@ -96,6 +96,26 @@ fn a_sentence_in_brief_and_every_figure_in_full() {
 }
 
 #[test]
+fn what_did_not_happen_is_left_out_in_brief_wherever_it_stands() {
+    let mut level = level(BEYOND);
+    let server = level.telemetry.as_mut().unwrap().server.as_mut().unwrap();
+    server.preemptions.as_mut().unwrap().figure.delta = 0.2;
+    server.prefix_hits.as_mut().unwrap().figure.delta = 0.0;
+    let shown = |level: &LevelReport, verbosity| {
+        let text = Shown(level).block(verbosity);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let all = "server: running 8, waiting 3, KV 70 %, preemptions 0, prefix cache 0 % of queries";
+    assert!(shown(&level, Verbosity::Full).contains(all));
+    let brief = shown(&level, Verbosity::Brief);
+    assert!(brief.contains("server: running 8, waiting 3, KV 70 % "), "{brief}");
+    let server = level.telemetry.as_mut().unwrap().server.as_mut().unwrap();
+    (server.running, server.waiting, server.kv_use) = (None, None, None);
+    let brief = shown(&level, Verbosity::Brief);
+    assert!(!brief.contains("server: "), "{brief}");
+}
+
+#[test]
 fn energy_stands_both_ways() {
     let said = said_with_devices();
     let (each, tokens) = (said.joules_per_token.unwrap(), said.tokens_per_joule.unwrap());

@@ -22,12 +22,10 @@ pub enum LoadAnalysisError {
     /// The weights fit, one request's cache beside them does not.
     #[error(
         "one request of {tokens} tokens needs {:.2} GB of cache{}, {:.2} GB more than {} beside the \
-         weights of {architecture}; shorten it or {}",
+         weights; shorten it or {}",
         gb(*.needed), each(*.devices), gb(*.needed) - gb(*.room), has(device, *.devices), more(.would_do)
     )]
     NoRoomForRequest {
-        /// The model's architecture.
-        architecture: String,
         /// The device's name.
         device: String,
         /// The devices of a replica.
@@ -43,14 +41,12 @@ pub enum LoadAnalysisError {
     },
     /// The weights alone exceed the devices' memory.
     #[error(
-        "the weights of {architecture} take {:.2} GB{}, {:.2} GB more than the {:.2} GB {} {device}; \
+        "the weights take {:.2} GB{}, {:.2} GB more than the {:.2} GB {} {device}; \
          take fewer bytes per weight or {}",
         gb(*.needed), each(*.devices), gb(*.needed) - gb(*.memory), gb(*.memory),
         if *.is_all { "of" } else { "that an engine may use of" }, more(.would_do)
     )]
     WeightsDoNotFit {
-        /// The model's architecture.
-        architecture: String,
         /// The device's name.
         device: String,
         /// The devices of a replica.
@@ -149,7 +145,6 @@ impl System {
 
     fn weights_do_not_fit(&self, needed: f64, memory: f64, is_all: bool) -> LoadAnalysisError {
         LoadAnalysisError::WeightsDoNotFit {
-            architecture: self.model().architecture.to_owned(),
             device: self.device().name.to_owned(),
             devices: self.deployment().devices_per_replica(),
             needed: Bytes::new(needed),
@@ -161,7 +156,6 @@ impl System {
 
     fn no_room(&self, tokens: Tokens, needed: f64, room: f64) -> LoadAnalysisError {
         LoadAnalysisError::NoRoomForRequest {
-            architecture: self.model().architecture.to_owned(),
             device: self.device().name.to_owned(),
             devices: self.deployment().devices_per_replica(),
             tokens,

@@ -6,7 +6,7 @@ use super::math::{Exact, Kernel};
 /// Several formats in one class of tensors, such as attention of which only the output projection is quantised:
 /// their mean size, and the arithmetic of the largest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Mixed {
+pub struct MixedFormat {
     /// Bits of 2^32 elements: fine enough for any file's size to the byte in a million.
     size: u64,
     pub(super) kernel: Kernel,
@@ -15,7 +15,7 @@ pub struct Mixed {
 
 const ELEMENTS: f64 = (1_u64 << 32) as f64;
 
-impl Mixed {
+impl MixedFormat {
     /// The size of one element in bits, on average, its share of the scales included.
     pub(crate) const fn bits_per_element(self) -> f64 {
         self.size as f64 / ELEMENTS
@@ -26,7 +26,7 @@ impl Format {
     /// The same size and kernels, with values that are exact in other types.
     pub(super) fn with_exact(self, exact: Exact) -> Self {
         let size = (self.bits_per_element() * ELEMENTS).round() as u64;
-        Self::Mixed(Mixed { size, kernel: self.kernel(), exact })
+        Self::Mixed(MixedFormat { size, kernel: self.kernel(), exact })
     }
 
     /// What `parts`, each a format and the elements in it, are together: the one format if all have the same, and
@@ -51,6 +51,6 @@ impl Format {
             return first;
         }
         let size = (bits / elements * ELEMENTS).round() as u64;
-        Self::Mixed(Mixed { size, kernel: largest.kernel(), exact })
+        Self::Mixed(MixedFormat { size, kernel: largest.kernel(), exact })
     }
 }

@@ -10,7 +10,7 @@ use super::replicas::{Replicas, before};
 use super::router::ReplicaRouting;
 use super::{ClusterError, blocks_differ};
 use crate::pass::EnginePass;
-use crate::serve::{Emission, Gauges, Job, JobId, JobTiming, Serve, SubmitError};
+use crate::serve::{Emission, EngineJob, Gauges, JobId, JobTiming, Serve, SubmitError};
 
 /// Prefill apart from decode: a job is read by one of the prefill engines, which gives its first token; its
 /// cache then crosses one of that engine's links, and one of the decode engines goes on with the second token. Each
@@ -27,7 +27,7 @@ use crate::serve::{Emission, Gauges, Job, JobId, JobTiming, Serve, SubmitError};
 /// use std::num::NonZeroU32;
 /// use fizeau_core::{Bytes, BytesPerSec, Nanos, Stamp, Tokens};
 /// use fizeau_roofline::CacheTransfer;
-/// use fizeau_sim::{DisaggregatedEngine, Engine, EngineConfig, Handover, Job, JobId, Serve, StepLoad};
+/// use fizeau_sim::{DisaggregatedEngine, Engine, EngineConfig, Handover, EngineJob, JobId, Serve, StepLoad};
 ///
 /// let engine = || Engine::new(EngineConfig::new(8, Tokens::new(10_000)), |_: &StepLoad| Nanos::from_millis(10));
 /// let handover = Handover {
@@ -40,7 +40,7 @@ use crate::serve::{Emission, Gauges, Job, JobId, JobTiming, Serve, SubmitError};
 ///     layers: NonZeroU32::new(32).ok_or("zero")?,
 /// };
 /// let mut apart = DisaggregatedEngine::new(vec![engine()?], vec![engine()?, engine()?], handover)?;
-/// apart.submit(Job::new(JobId(0), Tokens::new(2_000), Tokens::new(1), Stamp::EPOCH))?;
+/// apart.submit(EngineJob::new(JobId(0), Tokens::new(2_000), Tokens::new(1), Stamp::EPOCH))?;
 /// assert!(apart.next_event().is_some());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -66,7 +66,7 @@ type TransferTicket = (Stamp, u64);
 #[derive(Debug, Clone)]
 enum JobStage {
     /// At a prefill engine; the job as it was submitted.
-    Prefill(Job),
+    Prefill(EngineJob),
     Crossing(TransferTicket),
     Decode,
 }
@@ -74,7 +74,7 @@ enum JobStage {
 /// A job whose cache is under way.
 #[derive(Debug, Clone)]
 struct CacheInTransit {
-    job: Job,
+    job: EngineJob,
     /// The first token, if the client has not seen it.
     first: Option<Emission>,
 }
@@ -142,7 +142,7 @@ impl<P: Serve, D: Serve> DisaggregatedEngine<P, D> {
             let ticket = (over, *tickets);
             *tickets += 1;
             stages.insert(job.id, JobStage::Crossing(ticket));
-            let job = Job { at: over, begun: Some(timing), ..job };
+            let job = EngineJob { at: over, begun: Some(timing), ..job };
             let deferred = if seen > emission.at {
                 Some(first)
             } else {
@@ -190,7 +190,7 @@ fn is_due(event: Option<Stamp>, now: Stamp) -> bool {
 
 impl<P: Serve, D: Serve> Serve for DisaggregatedEngine<P, D> {
     /// A job that has begun elsewhere goes to a decode engine as it is.
-    fn submit(&mut self, job: Job) -> Result<(), SubmitError> {
+    fn submit(&mut self, job: EngineJob) -> Result<(), SubmitError> {
         job.check(self.longest_job())?;
         let id = job.id;
         if self.stages.contains_key(&id) {
@@ -201,7 +201,7 @@ impl<P: Serve, D: Serve> Serve for DisaggregatedEngine<P, D> {
             self.stages.insert(id, JobStage::Decode);
             return Ok(());
         }
-        self.prefill.submit(Job { output_tokens: Tokens::new(1), ..job.clone() })?;
+        self.prefill.submit(EngineJob { output_tokens: Tokens::new(1), ..job.clone() })?;
         self.stages.insert(id, JobStage::Prefill(job));
         Ok(())
     }

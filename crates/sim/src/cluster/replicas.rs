@@ -8,7 +8,7 @@ use fizeau_core::{Nanos, Stamp, Tokens};
 use super::router::{OUT, ReplicaRouting, Router, Tournament};
 use super::{ClusterError, common_block, longest_job};
 use crate::pass::EnginePass;
-use crate::serve::{Emission, Gauges, Job, JobId, Serve, SubmitError};
+use crate::serve::{Emission, EngineJob, Gauges, JobId, Serve, SubmitError};
 
 /// Several engines, each serving the jobs that a router sends it.
 ///
@@ -21,12 +21,12 @@ use crate::serve::{Emission, Gauges, Job, JobId, Serve, SubmitError};
 ///
 /// ```
 /// use fizeau_core::{Nanos, Stamp, Tokens};
-/// use fizeau_sim::{Engine, EngineConfig, Job, JobId, Replicas, ReplicaRouting, Serve, StepLoad};
+/// use fizeau_sim::{Engine, EngineConfig, EngineJob, JobId, Replicas, ReplicaRouting, Serve, StepLoad};
 ///
 /// let engine = || Engine::new(EngineConfig::new(1, Tokens::new(1_000)), |_: &StepLoad| Nanos::from_millis(10));
 /// let mut two = Replicas::new(vec![engine()?, engine()?], ReplicaRouting::LeastInFlight)?;
 /// for id in 0..2 {
-///     two.submit(Job::new(JobId(id), Tokens::new(100), Tokens::new(2), Stamp::EPOCH))?;
+///     two.submit(EngineJob::new(JobId(id), Tokens::new(100), Tokens::new(2), Stamp::EPOCH))?;
 /// }
 /// let mut left = Vec::new();
 /// while let Some(at) = two.next_event() {
@@ -46,11 +46,11 @@ pub struct Replicas<E> {
     /// Where each live job is.
     homes: HashMap<JobId, JobReplica>,
     /// Jobs that are still to arrive, by when, and then by when they were submitted.
-    ahead: BTreeMap<ArrivalTicket, Job>,
+    ahead: BTreeMap<ArrivalTicket, EngineJob>,
     /// Jobs submitted ahead so far.
     tickets: u64,
     /// Jobs that have arrived and found no room.
-    held: VecDeque<Job>,
+    held: VecDeque<EngineJob>,
     /// Engines of which more is to be done at the same instant, while it is gone through.
     again: Vec<usize>,
     longest_job: Option<Tokens>,
@@ -99,7 +99,7 @@ impl<E: Serve> Replicas<E> {
     }
 
     /// Takes a job that arrives at or after the last event, even if there is no room for it when it does.
-    pub(super) fn take(&mut self, job: Job) -> Result<(), SubmitError> {
+    pub(super) fn take(&mut self, job: EngineJob) -> Result<(), SubmitError> {
         self.check(&job)?;
         let ticket = (job.at, self.tickets);
         self.tickets += 1;
@@ -140,7 +140,7 @@ impl<E: Serve> Replicas<E> {
         }
     }
 
-    fn check(&self, job: &Job) -> Result<(), SubmitError> {
+    fn check(&self, job: &EngineJob) -> Result<(), SubmitError> {
         job.check(self.longest_job)?;
         if self.homes.contains_key(&job.id) {
             return Err(SubmitError::DuplicateId(job.id));
@@ -162,7 +162,7 @@ impl<E: Serve> Replicas<E> {
         }
     }
 
-    fn route(&mut self, job: &Job) -> Result<(), SubmitError> {
+    fn route(&mut self, job: &EngineJob) -> Result<(), SubmitError> {
         let engine = self.router.choose(job);
         self.engines[engine].submit(job.clone())?;
         self.router.joined(engine, job);
@@ -203,7 +203,7 @@ impl<E: Serve> Replicas<E> {
 }
 
 impl<E: Serve> Serve for Replicas<E> {
-    fn submit(&mut self, job: Job) -> Result<(), SubmitError> {
+    fn submit(&mut self, job: EngineJob) -> Result<(), SubmitError> {
         let at = job.at.as_nanos();
         if at <= self.events.least().0 && at < self.arrival() {
             self.check(&job)?;

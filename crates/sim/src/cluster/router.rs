@@ -1,7 +1,7 @@
 //! Which replica a job goes to.
 
 use super::prefixes::RouterPrefixes;
-use crate::serve::Job;
+use crate::serve::EngineJob;
 use fizeau_core::{Choice, NamedChoice};
 
 /// How a router chooses among replicas.
@@ -86,7 +86,7 @@ impl Router {
     }
 
     /// Where `job` should go.
-    pub(super) fn choose(&mut self, job: &Job) -> usize {
+    pub(super) fn choose(&mut self, job: &EngineJob) -> usize {
         let (least, idlest) = self.loads.least();
         match self.routing {
             ReplicaRouting::RoundRobin => self.turn,
@@ -103,7 +103,7 @@ impl Router {
     }
 
     /// `job` went to `replica`.
-    pub(super) fn joined(&mut self, replica: usize, job: &Job) {
+    pub(super) fn joined(&mut self, replica: usize, job: &EngineJob) {
         self.loads.set(replica, self.loads.key(replica).saturating_add(1));
         self.turn = (replica + 1) % self.replicas;
         if let (ReplicaRouting::PrefixAware, Some(content)) = (self.routing, &job.content) {

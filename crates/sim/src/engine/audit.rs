@@ -67,18 +67,18 @@ fn config(groups: u64, blocks: u64, drafts: Option<u32>) -> EngineConfig {
         groups,
         max_batched_tokens: Tokens::new(30),
         prefix_caching: PrefixCaching::On,
-        drafts: drafts.map(|length| Drafts { length, acceptance }),
+        drafts: drafts.map(|length| EngineDrafts { length, acceptance }),
         ..EngineConfig::new(5, Tokens::new(16))
     }
 }
 
 /// What is known of a job is one of three beginnings of any length, and a rest of its own.
-fn job(id: u64, prompt: u64, output: u64, family: u64, common: u64) -> Job {
+fn job(id: u64, prompt: u64, output: u64, family: u64, common: u64) -> EngineJob {
     let blocks = (prompt + output) / 4;
     let content =
         (0..blocks).map(|k| if k < common { 100 * family + k } else { 1_000 * (id + 1) + k });
-    let job = Job::new(JobId(id), Tokens::new(prompt), Tokens::new(output), Stamp::EPOCH);
-    Job { content: Some(Arc::from_iter(content)), ..job }
+    let job = EngineJob::new(JobId(id), Tokens::new(prompt), Tokens::new(output), Stamp::EPOCH);
+    EngineJob { content: Some(Arc::from_iter(content)), ..job }
 }
 
 /// How often each of the rarer things happened in all cases.
@@ -113,7 +113,7 @@ proptest! {
             for ((prompt, output, (family, common), priority), id) in jobs.by_ref().take(2) {
                 let job = job(id, prompt, output, family, common);
                 let priority = crate::Priority(priority);
-                engine.submit(Job { at: now, priority, ..job }).unwrap();
+                engine.submit(EngineJob { at: now, priority, ..job }).unwrap();
             }
             engine.audit();
             engine.cancel(JobId(doomed));
@@ -133,7 +133,7 @@ fn the_books_are_put_to_the_test() {
     for id in 0..60 {
         let at = Stamp::EPOCH + Nanos::from_millis(40 * id);
         let job = job(id, 10 + 7 * id % 40, 5 + 3 * id % 24, id % 3, id % 7);
-        engine.submit(Job { at, ..job }).unwrap();
+        engine.submit(EngineJob { at, ..job }).unwrap();
     }
     let mut seen = AuditCounts::default();
     while let Some(at) = engine.next_event() {

@@ -3,7 +3,7 @@
 use fizeau_core::{Choice, NamedChoice, Nanos, Tokens};
 use fizeau_roofline::{Admission, Serving};
 
-use super::speculation::Drafts;
+use super::speculation::EngineDrafts;
 
 /// How an [`crate::Engine`] is set up: the names and defaults are vLLM's where it has them.
 ///
@@ -46,7 +46,7 @@ pub struct EngineConfig {
     /// those of its draft. A step that only decodes is padded to the next of them. Empty: nothing is padded.
     pub captured: Vec<u64>,
     /// Speculative decoding; none: a token a step.
-    pub drafts: Option<Drafts>,
+    pub drafts: Option<EngineDrafts>,
     /// Groups of attention data parallelism: each has a queue, slots and blocks of its own, and all step together. Default 1.
     pub groups: u64,
     /// What a front end takes for a request before it can be scheduled: reading it, making tokens of its prompt. Default 0.

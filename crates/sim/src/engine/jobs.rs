@@ -8,7 +8,7 @@ use fizeau_core::{Stamp, Tokens};
 use super::blocks::{BlockPool, HeldBlocks};
 use super::config::{AdmissionOrder, EngineConfig};
 use crate::chance::NumberMap;
-use crate::serve::{BlockHashes, Emission, Gauges, Job, JobId, JobTiming};
+use crate::serve::{BlockHashes, Emission, EngineJob, Gauges, JobId, JobTiming};
 
 /// The place of a live job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,7 +134,7 @@ pub(super) enum JobState {
 
 impl Sequence {
     /// The `number`th job. One that another engine has begun comes with its prompt computed and a token given.
-    pub(super) fn new(job: Job, order: AdmissionOrder, number: u64) -> Self {
+    pub(super) fn new(job: EngineJob, order: AdmissionOrder, number: u64) -> Self {
         let priority = match order {
             AdmissionOrder::Arrival => 0,
             AdmissionOrder::Priority => job.priority.0,

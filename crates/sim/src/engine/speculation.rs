@@ -9,21 +9,21 @@ use crate::serve::JobId;
 ///
 /// What drafting costs is the affair of the step time ([`crate::StepLoad::drafted_tokens`]).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Drafts {
+pub struct EngineDrafts {
     /// Tokens of a draft, at least 1.
     pub length: u32,
     /// How likely each is accepted, by its position.
     pub acceptance: Acceptance,
 }
 
-impl Drafts {
+impl EngineDrafts {
     /// How many tokens of a job's draft number `cycle` are accepted, from 0 to the length: each with the probability of its
     /// position if those before it were. Depends on the arguments alone, so that a job's luck is the same whatever runs beside it.
     ///
     /// ```
     /// use fizeau_roofline::Acceptance;
-    /// use fizeau_sim::{Drafts, JobId};
-    /// let drafts = Drafts { length: 3, acceptance: Acceptance::uniform(0.8)? };
+    /// use fizeau_sim::{EngineDrafts, JobId};
+    /// let drafts = EngineDrafts { length: 3, acceptance: Acceptance::uniform(0.8)? };
     /// let mean = (0..10_000).map(|cycle| drafts.accepted(7, JobId(0), cycle)).sum::<u32>() as f64 / 1e4;
     /// // 0.8 + 0.64 + 0.512 on average.
     /// assert!((mean - 1.952).abs() < 0.05);
@@ -65,7 +65,7 @@ mod tests {
             each in prop::collection::vec(0.0..=1.0_f64, 1..5), length in 1u32..7, seed in any::<u64>(), job in any::<u64>(),
         ) {
             let acceptance = Acceptance::per_position(&each).unwrap();
-            let drafts = Drafts { length, acceptance };
+            let drafts = EngineDrafts { length, acceptance };
             let draws: Vec<f64> =
                 (0..4_000).map(|cycle| drafts.accepted(seed, JobId(job), cycle).into()).collect();
             let count = draws.len() as f64;
@@ -79,7 +79,7 @@ mod tests {
         /// Luck is a job's own, and its cycles'.
         #[test]
         fn other_jobs_have_other_luck(seed in any::<u64>(), job in 0..u64::MAX) {
-            let drafts = Drafts { length: 8, acceptance: Acceptance::uniform(0.5).unwrap() };
+            let drafts = EngineDrafts { length: 8, acceptance: Acceptance::uniform(0.5).unwrap() };
             let of = |seed, job| (0..64).map(|cycle| drafts.accepted(seed, JobId(job), cycle)).collect::<Vec<_>>();
             prop_assert_eq!(of(seed, job), of(seed, job));
             prop_assert_ne!(of(seed, job), of(seed, job + 1));
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn certain_drafts_are_certain() {
-        let of = |probability| Drafts {
+        let of = |probability| EngineDrafts {
             length: 4,
             acceptance: Acceptance::uniform(probability).unwrap(),
         };

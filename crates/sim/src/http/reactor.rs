@@ -30,7 +30,7 @@ use super::routes::{self, RouteAnswer};
 use super::slots::ConnSlots;
 use super::stream::{ReplyStream, Scratch};
 use super::truth::{TimeSummary, TruthRecord};
-use crate::serve::{Job, JobId, Serve};
+use crate::serve::{EngineJob, JobId, Serve};
 use accept::Accept;
 
 /// Sockets told of in one look. Few, so that the tokens that come due meanwhile do not wait long.
@@ -263,10 +263,10 @@ impl Reactor {
         let chain = ask.chain.take();
         let id = job_of(number, slot);
         let at = self.app.scale.to_engine(arrived);
-        let job = Job {
+        let job = EngineJob {
             priority: ask.priority,
             content: chain.map(|chain| chain.content(number, output)),
-            ..Job::new(id, ask.prompt_tokens, output, at)
+            ..EngineJob::new(id, ask.prompt_tokens, output, at)
         };
         if let Err(error) = self.engine.submit(job) {
             return conn.decline(*ask, &Refusal::from(error), request.peer);

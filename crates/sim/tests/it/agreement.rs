@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use fizeau_core::{Nanos, Stamp, Tokens};
-use fizeau_sim::{Engine, EngineConfig, Job, JobId, Serve, StepLoad, StepTime};
+use fizeau_sim::{Engine, EngineConfig, EngineJob, JobId, Serve, StepLoad, StepTime};
 
 const BURSTS: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/sim/vllm-0.32-bursts.csv"));
@@ -33,7 +33,7 @@ fn simulated(first: u64) -> Vec<Batch> {
     for number in 0..24 {
         let input = Tokens::new(50 + number * 137 % 700);
         let come = Stamp::EPOCH + Nanos::from_micros(if number < first { 0 } else { 100 });
-        engine.submit(Job::new(JobId(number), input, Tokens::new(24), come)).unwrap();
+        engine.submit(EngineJob::new(JobId(number), input, Tokens::new(24), come)).unwrap();
     }
     while let Some(now) = engine.next_event() {
         engine.advance(now, &mut |_| {});

@@ -8,7 +8,8 @@ use fizeau_roofline::{
     UniformLoad, WeightChoice,
 };
 use fizeau_sim::{
-    CalibratedStep, Engine, EngineConfig, Job, JobId, Overheads, RooflineStep, Serve, StepTime,
+    CalibratedStep, Engine, EngineConfig, EngineJob, JobId, Overheads, RooflineStep, Serve,
+    StepTime,
 };
 
 const HIDDEN: Overheads = Overheads {
@@ -102,7 +103,7 @@ fn closed_loop(
 ) -> Vec<Times> {
     let config = EngineConfig::new(concurrency, Tokens::new(100_000_000));
     let mut engine = Engine::new(config, step).unwrap();
-    let job = |id, at| Job::new(JobId(id), Tokens::new(input), Tokens::new(output), at);
+    let job = |id, at| EngineJob::new(JobId(id), Tokens::new(input), Tokens::new(output), at);
     let all = 3 * concurrency;
     (0..concurrency).for_each(|id| engine.submit(job(id, Stamp::EPOCH + apart * id)).unwrap());
     let mut sent = concurrency;

@@ -9,7 +9,9 @@ mod schedules;
 use crate::support::{affine, drain, job, ms, of};
 use fizeau_core::{Nanos, Tokens};
 use fizeau_roofline::Acceptance;
-use fizeau_sim::{ConfigError, Drafts, Engine, EngineConfig, JobId, Serve, StepLoad, SubmitError};
+use fizeau_sim::{
+    ConfigError, Engine, EngineConfig, EngineDrafts, JobId, Serve, StepLoad, SubmitError,
+};
 
 const STEP: Nanos = Nanos::from_millis(10);
 
@@ -180,7 +182,7 @@ fn senseless_limits_are_refused() {
     bad = EngineConfig { captured: vec![4, 2], ..good.clone() };
     assert!(refused(&bad).contains("size 2 comes after 4"));
     let acceptance = Acceptance::uniform(0.5).unwrap();
-    let drafts = |length| Some(Drafts { length, acceptance: acceptance.clone() });
+    let drafts = |length| Some(EngineDrafts { length, acceptance: acceptance.clone() });
     bad = EngineConfig { drafts: drafts(0), ..good.clone() };
     assert!(refused(&bad).contains("a draft of 0 tokens"));
     bad = EngineConfig { drafts: drafts(4), max_batched_tokens: Tokens::new(16), ..good.clone() };

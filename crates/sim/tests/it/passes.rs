@@ -2,8 +2,8 @@
 
 use fizeau_core::{Nanos, Stamp, Tokens};
 use fizeau_sim::{
-    Emission, Engine, EngineConfig, EnginePass, FixedStep, Gauges, Job, JobId, Serve, StepLoad,
-    StepTime,
+    Emission, Engine, EngineConfig, EngineJob, EnginePass, FixedStep, Gauges, JobId, Serve,
+    StepLoad, StepTime,
 };
 use proptest::prelude::*;
 
@@ -40,7 +40,7 @@ fn run<S: StepTime>(
     for (number, (prompt, output)) in (0..).zip(jobs) {
         let at = Stamp::EPOCH + Nanos::from_millis(number);
         engine
-            .submit(Job::new(JobId(number), Tokens::new(*prompt), Tokens::new(*output), at))
+            .submit(EngineJob::new(JobId(number), Tokens::new(*prompt), Tokens::new(*output), at))
             .unwrap();
     }
     let (mut passes, mut emissions) = (Vec::new(), Vec::new());

@@ -10,7 +10,7 @@ use fizeau_roofline::{
     UniformLoad,
 };
 use fizeau_sim::{
-    Drafts, EngineConfig, Overheads, Policy, ReplicaRouting, Scenario, ScenarioError, Serve,
+    EngineConfig, EngineDrafts, Overheads, Policy, ReplicaRouting, Scenario, ScenarioError, Serve,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -142,7 +142,7 @@ fn a_drafting_model_takes_from_the_cache() {
     let deployment = *plain.deployment();
     let target = System::new(target, plain.device().clone(), deployment).unwrap();
     let drafting = System::new(small, plain.device().clone(), deployment).unwrap();
-    let drafts = Drafts { length: 3, acceptance: Acceptance::uniform(0.8).unwrap() };
+    let drafts = EngineDrafts { length: 3, acceptance: Acceptance::uniform(0.8).unwrap() };
     let config = EngineConfig { drafts: Some(drafts), ..slots(64) };
     let lookup = Scenario::of("m", target.clone(), config, NONE).unwrap();
     let beside = lookup.clone().with_drafter(Drafter::Model(Box::new(drafting.clone()))).unwrap();
@@ -239,7 +239,7 @@ fn what_crosses_is_each_groups_own_and_the_drafters() {
     let small = KnownModel::named("llama-3.1-8b").unwrap().model().unwrap();
     let plain = system(1);
     let drafting = System::new(small, plain.device().clone(), *plain.deployment()).unwrap();
-    let drafts = Drafts { length: 3, acceptance: Acceptance::uniform(0.8).unwrap() };
+    let drafts = EngineDrafts { length: 3, acceptance: Acceptance::uniform(0.8).unwrap() };
     let config = EngineConfig { drafts: Some(drafts), ..slots(8) };
     let lookup = Scenario::of("m", plain.clone(), config, NONE).unwrap();
     let [without, _] = sending(&lookup);

@@ -6,14 +6,14 @@ use fizeau_core::{
     EosRule, Nanos, Prompt, Release, Request, RequestId, Stamp, Tape, Tokens, Transport,
 };
 use fizeau_roofline::{Device, KnownModel, Model, System};
-use fizeau_sim::{Emission, Job, JobId, Overheads, Serve, SimTransport, StepLoad};
+use fizeau_sim::{Emission, EngineJob, JobId, Overheads, Serve, SimTransport, StepLoad};
 
 pub(crate) fn ms(millis: u64) -> Stamp {
     Stamp::EPOCH + Nanos::from_millis(millis)
 }
 
-pub(crate) fn job(id: u64, prompt: u64, output: u64, at: Stamp) -> Job {
-    Job::new(JobId(id), Tokens::new(prompt), Tokens::new(output), at)
+pub(crate) fn job(id: u64, prompt: u64, output: u64, at: Stamp) -> EngineJob {
+    EngineJob::new(JobId(id), Tokens::new(prompt), Tokens::new(output), at)
 }
 
 /// Runs an engine until it has nothing more to do.

@@ -8,8 +8,8 @@ use fizeau_core::{
     EosRule, FailureClass, Message, Nanos, Outcome, Prompt, Request, RequestId, Role, Stamp, Tokens,
 };
 use fizeau_sim::{
-    Emission, Engine, EngineConfig, FixedTiming, Gauges, Job, JobId, JobTiming, PrefixCaching,
-    Serve, SimTransport, StepLoad, SubmitError, VirtualTime,
+    Emission, Engine, EngineConfig, EngineJob, FixedTiming, Gauges, JobId, JobTiming,
+    PrefixCaching, Serve, SimTransport, StepLoad, SubmitError, VirtualTime,
 };
 
 use futures_util::future::join;
@@ -20,12 +20,12 @@ use crate::support::{affine, ms, request, send};
 /// Gives three tokens of each job at once and then one, and keeps what it was given.
 #[derive(Default)]
 struct Bursts {
-    jobs: Rc<RefCell<Vec<Job>>>,
+    jobs: Rc<RefCell<Vec<EngineJob>>>,
     next: usize,
 }
 
 impl Serve for Bursts {
-    fn submit(&mut self, job: Job) -> Result<(), SubmitError> {
+    fn submit(&mut self, job: EngineJob) -> Result<(), SubmitError> {
         self.jobs.borrow_mut().push(job);
         Ok(())
     }
@@ -97,7 +97,7 @@ fn text_is_on_the_tape_only_where_it_is_wanted() {
 }
 
 /// What the engine is told of prompts, one after another.
-fn told(requests: Vec<Request>) -> Vec<Job> {
+fn told(requests: Vec<Request>) -> Vec<EngineJob> {
     let (time, engine) = (VirtualTime::new(), Bursts::default());
     let jobs = Rc::clone(&engine.jobs);
     let transport = SimTransport::new(&time, engine);
@@ -107,7 +107,7 @@ fn told(requests: Vec<Request>) -> Vec<Job> {
     jobs.take()
 }
 
-fn common(one: &Job, other: &Job) -> usize {
+fn common(one: &EngineJob, other: &EngineJob) -> usize {
     let (one, other) = (one.content.as_ref().unwrap(), other.content.as_ref().unwrap());
     one.iter().zip(other.iter()).take_while(|(one, other)| one == other).count()
 }

@@ -8,8 +8,8 @@ use super::identity::DeviceIdentity;
 use super::throttle::ThrottleReason;
 use crate::exposition::SeriesName;
 use crate::figure::Reported;
-use crate::samples::{History, Point};
-use crate::vocabulary::{Entry, Meaning, meaning_of};
+use crate::samples::{History, SeriesPoint};
+use crate::vocabulary::{MetricMeaning, VocabularyEntry, meaning_of};
 use crate::window::{CounterOver, GaugeOver, Window};
 
 document! {
@@ -21,32 +21,32 @@ document! {
         /// Which device.
         pub device: DeviceIdentity = identity,
         /// Power.
-        pub power as "power_w"?: Reported<GaugeOver> = of.gauge(Meaning::Power),
+        pub power as "power_w"?: Reported<GaugeOver> = of.gauge(MetricMeaning::Power),
         /// Energy by the device's own counter, never by averaged power. How far it may be off leaves out how old a value is on the page
         /// that first shows it.
-        pub energy as "energy_j"?: Reported<CounterOver> = of.counter(Meaning::Energy),
+        pub energy as "energy_j"?: Reported<CounterOver> = of.counter(MetricMeaning::Energy),
         /// The clock of the multiprocessors.
-        pub compute_clock as "compute_clock_per_s"?: Reported<GaugeOver> = of.gauge(Meaning::ComputeClock),
+        pub compute_clock as "compute_clock_per_s"?: Reported<GaugeOver> = of.gauge(MetricMeaning::ComputeClock),
         /// The clock of the memory.
-        pub memory_clock as "memory_clock_per_s"?: Reported<GaugeOver> = of.gauge(Meaning::MemoryClock),
+        pub memory_clock as "memory_clock_per_s"?: Reported<GaugeOver> = of.gauge(MetricMeaning::MemoryClock),
         /// The share of the window in which clocks were lowered, by reason, 0 to 1; absent where the exporter does not tell reasons.
         pub lowered_clocks?: BTreeMap<ThrottleReason, f64> = of.lowered_clocks(),
         /// Time held down by power, in a unit that differs by version: above zero means that it was.
-        pub power_throttled?: Reported<CounterOver> = of.counter(Meaning::PowerThrottled),
+        pub power_throttled?: Reported<CounterOver> = of.counter(MetricMeaning::PowerThrottled),
         /// Time held down by heat, likewise.
-        pub thermal_throttled?: Reported<CounterOver> = of.counter(Meaning::ThermalThrottled),
+        pub thermal_throttled?: Reported<CounterOver> = of.counter(MetricMeaning::ThermalThrottled),
         /// The share of time with any kernel resident, 0 to 1.
-        pub utilization?: Reported<GaugeOver> = of.gauge(Meaning::Utilization),
+        pub utilization?: Reported<GaugeOver> = of.gauge(MetricMeaning::Utilization),
         /// The share of cycles in which memory moved data, 0 to 1.
-        pub dram_active?: Reported<GaugeOver> = of.gauge(Meaning::DramActive),
+        pub dram_active?: Reported<GaugeOver> = of.gauge(MetricMeaning::DramActive),
         /// The share of cycles in which the tensor pipe worked, 0 to 1.
-        pub tensor_active?: Reported<GaugeOver> = of.gauge(Meaning::TensorActive),
+        pub tensor_active?: Reported<GaugeOver> = of.gauge(MetricMeaning::TensorActive),
         /// The share of cycles in which a multiprocessor had work, 0 to 1.
-        pub sm_active?: Reported<GaugeOver> = of.gauge(Meaning::SmActive),
+        pub sm_active?: Reported<GaugeOver> = of.gauge(MetricMeaning::SmActive),
         /// Memory in use.
-        pub memory_used as "memory_used_bytes"?: Reported<GaugeOver> = of.gauge(Meaning::MemoryUsed),
+        pub memory_used as "memory_used_bytes"?: Reported<GaugeOver> = of.gauge(MetricMeaning::MemoryUsed),
         /// Temperature, in degrees Celsius.
-        pub temperature as "temperature_c"?: Reported<GaugeOver> = of.gauge(Meaning::Temperature),
+        pub temperature as "temperature_c"?: Reported<GaugeOver> = of.gauge(MetricMeaning::Temperature),
     }
 }
 
@@ -57,7 +57,7 @@ impl DeviceWindow {
     /// A device draws power before and after a level, so that the window counts as cut out of what goes on, whatever its edges.
     #[must_use]
     pub fn all(history: &History, window: Window, hold: Nanos) -> Vec<Self> {
-        let mut devices: BTreeMap<DeviceIdentity, Vec<(&SeriesName, &'static Entry)>> =
+        let mut devices: BTreeMap<DeviceIdentity, Vec<(&SeriesName, &'static VocabularyEntry)>> =
             BTreeMap::new();
         for name in history.series() {
             let known = meaning_of(&name.metric).zip(DeviceIdentity::of_labels(&name.labels));
@@ -93,23 +93,26 @@ struct Device<'a> {
     history: &'a History,
     window: Window,
     hold: Nanos,
-    series: Vec<(&'a SeriesName, &'static Entry)>,
+    series: Vec<(&'a SeriesName, &'static VocabularyEntry)>,
 }
 
 impl Device<'_> {
-    fn all_points(&self, meaning: Meaning) -> impl Iterator<Item = (&SeriesName, f64, Vec<Point>)> {
-        let is_it = move |(name, entry): &&(&SeriesName, &Entry)| {
+    fn all_points(
+        &self,
+        meaning: MetricMeaning,
+    ) -> impl Iterator<Item = (&SeriesName, f64, Vec<SeriesPoint>)> {
+        let is_it = move |(name, entry): &&(&SeriesName, &VocabularyEntry)| {
             entry.meaning == meaning && is_of_the_whole(name)
         };
         let all = self.series.iter().filter(is_it);
         all.map(|(name, entry)| (*name, entry.scale, self.history.points(name).collect()))
     }
 
-    fn points(&self, meaning: Meaning) -> Option<(&SeriesName, f64, Vec<Point>)> {
+    fn points(&self, meaning: MetricMeaning) -> Option<(&SeriesName, f64, Vec<SeriesPoint>)> {
         self.all_points(meaning).next()
     }
 
-    fn gauge(&self, meaning: Meaning) -> Option<Reported<GaugeOver>> {
+    fn gauge(&self, meaning: MetricMeaning) -> Option<Reported<GaugeOver>> {
         let (name, scale, points) = self.points(meaning)?;
         let over = GaugeOver::of(&points, self.window, self.hold)?;
         Some(Reported::new(&*name.metric, over.scaled(scale)))
@@ -117,8 +120,8 @@ impl Device<'_> {
 
     /// From values as they were taken, not as they were shown: an exporter shows the same one until it looks again. Of several counters of
     /// one meaning, such as AMD's of heat in the socket and in the memory, the one that grew most.
-    fn counter(&self, meaning: Meaning) -> Option<Reported<CounterOver>> {
-        let over = |(name, scale, points): (&SeriesName, f64, Vec<Point>)| {
+    fn counter(&self, meaning: MetricMeaning) -> Option<Reported<CounterOver>> {
+        let over = |(name, scale, points): (&SeriesName, f64, Vec<SeriesPoint>)| {
             let over = CounterOver::of(&taken(&points), self.window)?;
             Some(Reported::new(&*name.metric, over.scaled(scale)))
         };
@@ -127,12 +130,12 @@ impl Device<'_> {
     }
 
     fn lowered_clocks(&self) -> Option<BTreeMap<ThrottleReason, f64>> {
-        let (_, _, points) = self.points(Meaning::ThrottleReasons)?;
+        let (_, _, points) = self.points(MetricMeaning::ThrottleReasons)?;
         let share = |reason: ThrottleReason| {
             let has = |value: f64| if value as u64 & reason.bit() == 0 { 0.0 } else { 1.0 };
-            let points: Vec<Point> = points
+            let points: Vec<SeriesPoint> = points
                 .iter()
-                .map(|point| Point { value: point.value.map(has), ..*point })
+                .map(|point| SeriesPoint { value: point.value.map(has), ..*point })
                 .collect();
             let mean = GaugeOver::of(&points, self.window, self.hold)?.mean;
             Some((reason, mean)).filter(|(_, mean)| *mean > 0.0)
@@ -148,9 +151,10 @@ fn is_of_the_whole(name: &SeriesName) -> bool {
 
 /// The first page with each value, since how old a value is on later ones cannot be known. That of the very first page counts where
 /// the next one has another: the exporter looks as often as it is asked.
-fn taken(points: &[Point]) -> Vec<Point> {
-    let is_new =
-        |before: &Point, after: &Point| after.value.is_some() && before.value != after.value;
+fn taken(points: &[SeriesPoint]) -> Vec<SeriesPoint> {
+    let is_new = |before: &SeriesPoint, after: &SeriesPoint| {
+        after.value.is_some() && before.value != after.value
+    };
     let mut pairs = points.iter().zip(points.iter().skip(1)).peekable();
     let first =
         pairs.peek().filter(|(before, after)| is_new(before, after)).map(|(first, _)| **first);

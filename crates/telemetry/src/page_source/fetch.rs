@@ -14,7 +14,7 @@ use crate::exposition::{
 };
 use crate::secret::Secret;
 use crate::source::Source;
-use crate::vocabulary::{Entry, meaning_of};
+use crate::vocabulary::{VocabularyEntry, meaning_of};
 
 /// How pages are asked for. Sources that have clones of the same settings hold the names of their series once, where these are the same.
 #[derive(Debug, Clone)]
@@ -84,7 +84,7 @@ impl PageSettings {
     #[must_use]
     pub fn assessed_only(mut self) -> Self {
         self.wanted = |metric| {
-            let is_assessed = |entry: &Entry| entry.meaning.is_assessed();
+            let is_assessed = |entry: &VocabularyEntry| entry.meaning.is_assessed();
             !metric.ends_with("_bucket") && meaning_of(metric).is_some_and(is_assessed)
         };
         self

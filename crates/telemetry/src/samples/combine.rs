@@ -2,7 +2,7 @@
 
 use super::history::History;
 use super::series::SampledSeries;
-use super::track::Point;
+use super::track::SeriesPoint;
 use crate::exposition::SeriesName;
 
 /// How the values of several series on one page become one value.
@@ -21,7 +21,7 @@ impl Combine {
     /// `series` of `history`, each with its weight (which counts in a mean alone), as one point a page. A page that lacks one of
     /// several says what the others do.
     #[must_use]
-    pub fn points(self, history: &History, series: &[(&SeriesName, f64)]) -> Vec<Point> {
+    pub fn points(self, history: &History, series: &[(&SeriesName, f64)]) -> Vec<SeriesPoint> {
         self.of(series.iter().filter_map(|(name, weight)| Some((history.one(name)?, *weight))))
     }
 
@@ -29,11 +29,13 @@ impl Combine {
     pub(crate) fn of<'a>(
         self,
         series: impl IntoIterator<Item = (SampledSeries<'a>, f64)>,
-    ) -> Vec<Point> {
-        let mut pages: Vec<(Point, f64)> = Vec::new();
+    ) -> Vec<SeriesPoint> {
+        let mut pages: Vec<(SeriesPoint, f64)> = Vec::new();
         for (series, weight) in series {
             if pages.is_empty() {
-                pages.extend(series.points().map(|point| (Point { value: None, ..point }, 0.0)));
+                pages.extend(
+                    series.points().map(|point| (SeriesPoint { value: None, ..point }, 0.0)),
+                );
             }
             for ((together, weights), point) in pages.iter_mut().zip(series.points()) {
                 let Some(value) = point.value else { continue };
@@ -46,10 +48,10 @@ impl Combine {
                 });
             }
         }
-        let finish = |(point, weights): (Point, f64)| match self {
+        let finish = |(point, weights): (SeriesPoint, f64)| match self {
             Self::WeightedMean => {
                 let mean = point.value.map(|value| value / weights);
-                Point { value: mean.filter(|mean| mean.is_finite()), ..point }
+                SeriesPoint { value: mean.filter(|mean| mean.is_finite()), ..point }
             }
             _ => point,
         };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use fizeau_core::Stamp;
 
 use super::series::SampledSeries;
-use super::track::{Point, Said, Track};
+use super::track::{Said, SeriesPoint, Track};
 use crate::exposition::{MetricKind, Page, PageEnd, PageNotes, SeriesName};
 
 pub use lines::HistoryLine;
@@ -290,7 +290,7 @@ impl History {
     }
 
     /// One series, a point a page.
-    pub fn points<'a>(&'a self, name: &SeriesName) -> impl Iterator<Item = Point> + 'a {
+    pub fn points<'a>(&'a self, name: &SeriesName) -> impl Iterator<Item = SeriesPoint> + 'a {
         self.one(name).into_iter().flat_map(SampledSeries::points)
     }
 

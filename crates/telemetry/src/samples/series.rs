@@ -1,7 +1,7 @@
 //! One series of a history.
 
 use super::history::History;
-use super::track::{Point, Said, Track};
+use super::track::{Said, SeriesPoint, Track};
 use crate::exposition::SeriesName;
 
 /// One series of a history.
@@ -14,7 +14,7 @@ pub(crate) struct SampledSeries<'a> {
 
 impl<'a> SampledSeries<'a> {
     /// A point a page.
-    pub(crate) fn points(self) -> impl Iterator<Item = Point> + use<'a> {
+    pub(crate) fn points(self) -> impl Iterator<Item = SeriesPoint> + use<'a> {
         self.track.points(self.history.first_page(), self.history.fetched())
     }
 

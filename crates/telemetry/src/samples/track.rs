@@ -7,7 +7,7 @@ use super::packed;
 
 /// What a series was on one page.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Point {
+pub struct SeriesPoint {
     /// Between which instants the page was made.
     pub fetch: Fetch,
     /// The value; none where the page had no such series, or a value that is no finite number.
@@ -17,7 +17,7 @@ pub struct Point {
     pub is_unclear: bool,
 }
 
-impl Point {
+impl SeriesPoint {
     /// The middle of the fetch: the best guess of when the value was taken.
     #[must_use]
     pub fn at(&self) -> Stamp {
@@ -44,7 +44,7 @@ impl Said {
         self.0.is_finite().then_some(self.0)
     }
 
-    /// As [`Point`] has it.
+    /// As [`SeriesPoint`] has it.
     pub(crate) const fn is_unclear(self) -> bool {
         self.0.is_nan()
     }
@@ -104,14 +104,14 @@ impl Track {
         &'a self,
         first: u64,
         fetches: impl Iterator<Item = &'a Fetch> + 'a,
-    ) -> impl Iterator<Item = Point> + 'a {
+    ) -> impl Iterator<Item = SeriesPoint> + 'a {
         let mut steps = self.steps().peekable();
         let mut said = Said::NOTHING;
         (first..).zip(fetches).map(move |(page, fetch)| {
             while let Some((_, changed)) = steps.next_if(|(at, _)| *at <= page) {
                 said = changed;
             }
-            Point { fetch: *fetch, value: said.value(), is_unclear: said.is_unclear() }
+            SeriesPoint { fetch: *fetch, value: said.value(), is_unclear: said.is_unclear() }
         })
     }
 

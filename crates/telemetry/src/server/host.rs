@@ -5,7 +5,7 @@ use fizeau_core::{Bytes, Nanos};
 use super::view::View;
 use crate::host::HostWindow;
 use crate::samples::History;
-use crate::vocabulary::Meaning;
+use crate::vocabulary::MetricMeaning;
 use crate::window::Window;
 
 /// Modes of a processor in which nobody uses it: `node_cpu_seconds_total` of Prometheus' node_exporter has those of `/proc/stat`.
@@ -20,7 +20,7 @@ impl HostWindow {
         let window = Window::within(window.from, window.to);
         let view = View::new(history, window, Nanos::ZERO);
         let grown = |meaning| Some(view.counter(meaning)?.figure.delta);
-        let by_mode = view.counters_by::<String>(Meaning::HostCpu, "mode");
+        let by_mode = view.counters_by::<String>(MetricMeaning::HostCpu, "mode");
         let time = |modes: &[&str]| -> f64 {
             let of = by_mode.iter().filter(|(mode, _)| modes.contains(&mode.as_str()));
             of.map(|(_, told)| told.figure.delta).sum()
@@ -33,15 +33,15 @@ impl HostWindow {
             let at_end = known.clone().find(|point| point.at() >= window.to);
             at_end.or_else(|| known.next_back())?.value.map(Bytes::new)
         };
-        let retransmits = grown(Meaning::TcpRetransmits);
+        let retransmits = grown(MetricMeaning::TcpRetransmits);
         let found = Self {
             cpu_busy: share(time(&IDLE), total).map(|idle| (1.0 - idle).clamp(0.0, 1.0)),
             cpu_steal: share(time(&STEAL), total).map(|steal| steal.clamp(0.0, 1.0)),
-            memory_available: last(Meaning::HostMemoryAvailable),
-            memory: last(Meaning::HostMemory),
+            memory_available: last(MetricMeaning::HostMemoryAvailable),
+            memory: last(MetricMeaning::HostMemory),
             retransmits: retransmits.map(|count| count.round() as u64),
             retransmit_share: retransmits
-                .zip(grown(Meaning::TcpSegments))
+                .zip(grown(MetricMeaning::TcpSegments))
                 .and_then(|(again, sent)| share(again, sent)),
             clock_error: None,
         };

@@ -4,8 +4,8 @@ use fizeau_core::{Millis, Nanos, Stamp};
 use serde::{Deserialize, Serialize};
 
 use super::view::View;
-use crate::samples::{History, Point};
-use crate::vocabulary::Meaning;
+use crate::samples::{History, SeriesPoint};
+use crate::vocabulary::MetricMeaning;
 use crate::window::Window;
 
 /// A value and when it was told.
@@ -21,8 +21,8 @@ pub struct TimelinePoint {
 impl TimelinePoint {
     /// What `points` tell within `window`, a point where a page says something.
     #[must_use]
-    pub fn within(points: &[Point], window: Window) -> Vec<Self> {
-        let told = |point: &Point| {
+    pub fn within(points: &[SeriesPoint], window: Window) -> Vec<Self> {
+        let told = |point: &SeriesPoint| {
             let at = since(point.at(), window)?;
             Some(Self { at_ms: at.to_millis(), value: point.value? })
         };
@@ -52,12 +52,12 @@ impl ServerTimeline {
     #[must_use]
     pub fn of(history: &History, window: Window) -> Self {
         let view = View::new(history, window, Nanos::ZERO);
-        let told = |points: Option<(&str, Vec<Point>)>| {
+        let told = |points: Option<(&str, Vec<SeriesPoint>)>| {
             points.map_or_else(Vec::new, |(_, points)| TimelinePoint::within(&points, window))
         };
         Self {
-            running: told(view.sum_points(Meaning::Running)),
-            waiting: told(view.sum_points(Meaning::Waiting)),
+            running: told(view.sum_points(MetricMeaning::Running)),
+            waiting: told(view.sum_points(MetricMeaning::Waiting)),
             kv_use: told(view.kv_points()),
         }
     }

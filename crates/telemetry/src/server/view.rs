@@ -9,8 +9,8 @@ use super::copies::Copies;
 use super::{ReportedCounter, ReportedGauge, ReportedHistogram};
 use crate::exposition::SeriesName;
 use crate::figure::Reported;
-use crate::samples::{Combine, Fetch, FetchFailure, History, Point, SampledSeries};
-use crate::vocabulary::{Entry, Exporter, Meaning, entries};
+use crate::samples::{Combine, Fetch, FetchFailure, History, SampledSeries, SeriesPoint};
+use crate::vocabulary::{Exporter, MetricMeaning, VocabularyEntry, entries};
 use crate::window::{CounterOver, EdgePages, GaugeOver, HistogramOver, Window};
 
 /// The label by which engines of one server tell themselves apart: vLLM's data-parallel ranks, SGLang's.
@@ -41,25 +41,30 @@ impl<'a> View<'a> {
 
     /// The metric of that meaning that is on the pages, with one of these ends to its name: the page's own program first, then in the
     /// order of the table.
-    fn found(&self, meaning: Meaning, ends: &[&str]) -> Option<(&'static Entry, &'a str)> {
-        let metric = |entry: &Entry, end: &str| {
+    fn found(
+        &self,
+        meaning: MetricMeaning,
+        ends: &[&str],
+    ) -> Option<(&'static VocabularyEntry, &'a str)> {
+        let metric = |entry: &VocabularyEntry, end: &str| {
             let name = || entry.name.bytes().chain(end.bytes());
             let at = self.metrics.binary_search_by(|metric| metric.bytes().cmp(name())).ok()?;
             self.metrics.get(at).copied()
         };
-        let named =
-            |entry: &'static Entry| Some((entry, ends.iter().find_map(|end| metric(entry, end))?));
+        let named = |entry: &'static VocabularyEntry| {
+            Some((entry, ends.iter().find_map(|end| metric(entry, end))?))
+        };
         let mut all = entries().filter(|entry| entry.meaning == meaning).filter_map(named);
         let first = all.next()?;
-        let own = |found: &(&Entry, &str)| Some(found.0.exporter) == self.exporter;
+        let own = |found: &(&VocabularyEntry, &str)| Some(found.0.exporter) == self.exporter;
         Some(if own(&first) { first } else { all.find(own).unwrap_or(first) })
     }
 
     /// The series of a meaning with their metric and entry.
     fn series(
         &self,
-        meaning: Meaning,
-    ) -> Option<(&'a str, &'static Entry, Vec<SampledSeries<'a>>)> {
+        meaning: MetricMeaning,
+    ) -> Option<(&'a str, &'static VocabularyEntry, Vec<SampledSeries<'a>>)> {
         let (entry, name) = self.found(meaning, &["", "_total"])?;
         let is_of_it = self.counts(entry, name);
         let series = self.history.all_of(name).filter(|series| is_of_it(series.name));
@@ -69,7 +74,7 @@ impl<'a> View<'a> {
     /// Whether a series of `metric` is one of `entry`, and not what another says already.
     fn counts(
         &self,
-        entry: &'static Entry,
+        entry: &'static VocabularyEntry,
         metric: &str,
     ) -> impl Fn(&SeriesName) -> bool + use<'a> {
         let is_sglang = entry.exporter == Exporter::Sglang;
@@ -80,7 +85,7 @@ impl<'a> View<'a> {
         }
     }
 
-    fn over(&self, entry: &Entry, series: SampledSeries<'_>) -> Option<CounterOver> {
+    fn over(&self, entry: &VocabularyEntry, series: SampledSeries<'_>) -> Option<CounterOver> {
         let grown = if entry.is_since_last_page() {
             let mut points: Vec<_> = series.points().collect();
             let mut total = 0.0;
@@ -98,14 +103,14 @@ impl<'a> View<'a> {
     /// The series of a counter; none where a page that stopped half way hides any of them.
     fn counted(
         &self,
-        meaning: Meaning,
-    ) -> Option<(&'a str, &'static Entry, Vec<SampledSeries<'a>>)> {
+        meaning: MetricMeaning,
+    ) -> Option<(&'a str, &'static VocabularyEntry, Vec<SampledSeries<'a>>)> {
         let hides =
             |series: &SampledSeries<'_>| self.edges.is_some_and(|edges| edges.cut_off(series));
         self.series(meaning).filter(|(.., all)| !all.iter().any(hides))
     }
 
-    pub(super) fn counter(&self, meaning: Meaning) -> Option<ReportedCounter> {
+    pub(super) fn counter(&self, meaning: MetricMeaning) -> Option<ReportedCounter> {
         let (metric, entry, series) = self.counted(meaning)?;
         let grown = series.into_iter().filter_map(|series| self.over(entry, series));
         Some(Reported::new(metric, grown.reduce(|sum, more| sum + more)?))
@@ -113,9 +118,9 @@ impl<'a> View<'a> {
 
     /// Tokens of prompts, cached ones among them: llama.cpp counts these apart.
     pub(super) fn prompt_tokens(&self) -> Option<ReportedCounter> {
-        let mut told = self.counter(Meaning::PromptTokens)?;
+        let mut told = self.counter(MetricMeaning::PromptTokens)?;
         if self.exporter == Some(Exporter::LlamaCpp)
-            && let Some(cached) = self.counter(Meaning::PromptTokensCached)
+            && let Some(cached) = self.counter(MetricMeaning::PromptTokensCached)
         {
             told.figure = told.figure + cached.figure;
         }
@@ -123,7 +128,7 @@ impl<'a> View<'a> {
     }
 
     /// The mean over engines, of what each says of one of its devices.
-    pub(super) fn counter_mean(&self, meaning: Meaning) -> Option<ReportedCounter> {
+    pub(super) fn counter_mean(&self, meaning: MetricMeaning) -> Option<ReportedCounter> {
         let Reported { metric, figure } = self.counter(meaning)?;
         let engines = self.history.series_of(&metric).count();
         Some(Reported::new(metric, figure.scaled(1.0 / engines as f64)))
@@ -132,7 +137,7 @@ impl<'a> View<'a> {
     /// By the values of a label, as far as these can be read.
     pub(super) fn counters_by<K: Ord + FromStr>(
         &self,
-        meaning: Meaning,
+        meaning: MetricMeaning,
         label: &str,
     ) -> BTreeMap<K, ReportedCounter> {
         let mut by: BTreeMap<K, ReportedCounter> = BTreeMap::new();
@@ -147,7 +152,7 @@ impl<'a> View<'a> {
         by
     }
 
-    pub(super) fn histogram(&self, meaning: Meaning) -> Option<ReportedHistogram> {
+    pub(super) fn histogram(&self, meaning: MetricMeaning) -> Option<ReportedHistogram> {
         let (entry, metric) = self.found(meaning, &["_count"])?;
         let edges = self.edges.as_ref()?;
         let is_of_it = self.counts(entry, metric);
@@ -155,26 +160,26 @@ impl<'a> View<'a> {
         Some(Reported::new(entry.name, over))
     }
 
-    fn over_points(&self, points: &[Point]) -> Option<GaugeOver> {
+    fn over_points(&self, points: &[SeriesPoint]) -> Option<GaugeOver> {
         GaugeOver::of(points, self.window, self.hold)
     }
 
     /// All engines added, a point a page, in the meaning's unit.
-    pub(super) fn sum_points(&self, meaning: Meaning) -> Option<(&'a str, Vec<Point>)> {
+    pub(super) fn sum_points(&self, meaning: MetricMeaning) -> Option<(&'a str, Vec<SeriesPoint>)> {
         let (metric, entry, series) = self.series(meaning)?;
         let series = series.into_iter().map(|series| (series, 1.0));
         Some((metric, scaled(Combine::Sum.of(series), entry.scale)))
     }
 
     /// All engines added.
-    pub(super) fn gauge(&self, meaning: Meaning) -> Option<ReportedGauge> {
+    pub(super) fn gauge(&self, meaning: MetricMeaning) -> Option<ReportedGauge> {
         let (metric, points) = self.sum_points(meaning)?;
         Some(Reported::new(metric, self.over_points(&points)?))
     }
 
     pub(super) fn gauges_by(
         &self,
-        meaning: Meaning,
+        meaning: MetricMeaning,
         label: &str,
     ) -> BTreeMap<String, ReportedGauge> {
         let Some((metric, entry, series)) = self.series(meaning) else { return BTreeMap::new() };
@@ -199,8 +204,8 @@ impl<'a> View<'a> {
 
     /// The share of the cache in use over all engines, each weighted by what its cache holds, where all say that; else alike. Of an
     /// engine that tells blocks, the used ones over all.
-    pub(super) fn kv_points(&self) -> Option<(&'a str, Vec<Point>)> {
-        let Some((metric, entry, series)) = self.series(Meaning::KvUse) else {
+    pub(super) fn kv_points(&self) -> Option<(&'a str, Vec<SeriesPoint>)> {
+        let Some((metric, entry, series)) = self.series(MetricMeaning::KvUse) else {
             return self.used_blocks();
         };
         let configs = self.configs();
@@ -214,12 +219,12 @@ impl<'a> View<'a> {
         Some((metric, scaled(points, entry.scale)))
     }
 
-    fn used_blocks(&self) -> Option<(&'a str, Vec<Point>)> {
-        let (metric, used) = self.sum_points(Meaning::KvBlocksUsed)?;
-        let (_, all) = self.sum_points(Meaning::KvBlocks)?;
-        let share = |(used, all): (Point, Point)| {
+    fn used_blocks(&self) -> Option<(&'a str, Vec<SeriesPoint>)> {
+        let (metric, used) = self.sum_points(MetricMeaning::KvBlocksUsed)?;
+        let (_, all) = self.sum_points(MetricMeaning::KvBlocks)?;
+        let share = |(used, all): (SeriesPoint, SeriesPoint)| {
             let share = used.value.zip(all.value).map(|(used, all)| used / all);
-            Point { value: share.filter(|share| share.is_finite()), ..used }
+            SeriesPoint { value: share.filter(|share| share.is_finite()), ..used }
         };
         Some((metric, used.into_iter().zip(all).map(share).collect()))
     }
@@ -230,24 +235,24 @@ impl<'a> View<'a> {
         let total: Option<f64> = configs.iter().map(|name| capacity(name)).sum();
         let total = match total.filter(|_| !configs.is_empty()) {
             Some(total) => total,
-            None => self.peak(Meaning::KvTokens).or_else(|| {
-                Some(self.peak(Meaning::KvBlocks)? * self.peak(Meaning::KvBlockSize)?)
+            None => self.peak(MetricMeaning::KvTokens).or_else(|| {
+                Some(self.peak(MetricMeaning::KvBlocks)? * self.peak(MetricMeaning::KvBlockSize)?)
             })?,
         };
         Some(Tokens::new(total as u64)).filter(|tokens| *tokens > Tokens::ZERO)
     }
 
-    fn peak(&self, meaning: Meaning) -> Option<f64> {
+    fn peak(&self, meaning: MetricMeaning) -> Option<f64> {
         self.gauge(meaning)?.figure.peak
     }
 
     fn configs(&self) -> Vec<&'a SeriesName> {
-        let found = self.series(Meaning::CacheConfig);
+        let found = self.series(MetricMeaning::CacheConfig);
         found.map_or_else(Vec::new, |(_, _, all)| all.iter().map(|series| series.name).collect())
     }
 
     pub(super) fn engines(&self) -> u32 {
-        let meanings = [Meaning::Running, Meaning::KvUse];
+        let meanings = [MetricMeaning::Running, MetricMeaning::KvUse];
         let series = meanings.into_iter().filter_map(|meaning| self.series(meaning));
         let named: BTreeSet<Option<&str>> =
             series.flat_map(|(_, _, series)| series).map(|series| engine_of(series.name)).collect();
@@ -269,7 +274,7 @@ impl<'a> View<'a> {
     }
 }
 
-fn scaled(mut points: Vec<Point>, scale: f64) -> Vec<Point> {
+fn scaled(mut points: Vec<SeriesPoint>, scale: f64) -> Vec<SeriesPoint> {
     for point in &mut points {
         point.value = point.value.map(|value| value * scale);
     }

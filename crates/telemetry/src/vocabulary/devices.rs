@@ -1,11 +1,16 @@
 //! The names that exporters of devices and hosts use.
 
-use super::entry::Entry;
+use super::entry::VocabularyEntry;
 use super::exporter::Exporter::{self, Amd, Dcgm, Node, Nvml};
-use super::meaning::Meaning::{self, *};
+use super::meaning::MetricMeaning::{self, *};
 
-const fn entry(name: &'static str, meaning: Meaning, exporter: Exporter, scale: f64) -> Entry {
-    Entry { name, meaning, exporter, scale }
+const fn entry(
+    name: &'static str,
+    meaning: MetricMeaning,
+    exporter: Exporter,
+    scale: f64,
+) -> VocabularyEntry {
+    VocabularyEntry { name, meaning, exporter, scale }
 }
 
 const PERCENT: f64 = 0.01;
@@ -14,7 +19,7 @@ const MEGA: f64 = 1e6;
 const MICRO: f64 = 1e-6;
 const MILLI: f64 = 1e-3;
 
-pub(super) const DEVICES: &[Entry] = &[
+pub(super) const DEVICES: &[VocabularyEntry] = &[
     entry("DCGM_FI_DEV_POWER_USAGE", Power, Dcgm, 1.0),
     entry("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", Energy, Dcgm, MILLI),
     entry("DCGM_FI_DEV_SM_CLOCK", ComputeClock, Dcgm, MEGA),

@@ -1,19 +1,23 @@
 //! The names that engines use.
 
-use super::entry::Entry;
+use super::entry::VocabularyEntry;
 use super::exporter::Exporter::{self, Dynamo, LlamaCpp, Sglang, TensorrtLlm, Tgi, Vllm};
-use super::meaning::Meaning::{self, *};
+use super::meaning::MetricMeaning::{self, *};
 
-const fn plain(name: &'static str, meaning: Meaning, exporter: Exporter) -> Entry {
-    Entry { name, meaning, exporter, scale: 1.0 }
+const fn plain(name: &'static str, meaning: MetricMeaning, exporter: Exporter) -> VocabularyEntry {
+    VocabularyEntry { name, meaning, exporter, scale: 1.0 }
 }
 
 /// Of a time in seconds.
-const fn seconds(name: &'static str, meaning: Meaning, exporter: Exporter) -> Entry {
-    Entry { name, meaning, exporter, scale: 1e3 }
+const fn seconds(
+    name: &'static str,
+    meaning: MetricMeaning,
+    exporter: Exporter,
+) -> VocabularyEntry {
+    VocabularyEntry { name, meaning, exporter, scale: 1e3 }
 }
 
-pub(super) const ENGINES: &[Entry] = &[
+pub(super) const ENGINES: &[VocabularyEntry] = &[
     plain("vllm:num_requests_running", Running, Vllm),
     plain("vllm:num_requests_waiting", Waiting, Vllm),
     plain("vllm:num_requests_waiting_by_reason", WaitingByReason, Vllm),

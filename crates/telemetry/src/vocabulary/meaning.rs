@@ -2,22 +2,22 @@
 
 macro_rules! meanings {
     ($($(#[$doc:meta])* $name:ident $shape:ident $word:literal,)+) => {
-        /// What a metric is about, whatever its name. Each says its unit; [`Meaning::shape`] says how it is counted.
+        /// What a metric is about, whatever its name. Each says its unit; [`MetricMeaning::shape`] says how it is counted.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
-        pub enum Meaning {
+        pub enum MetricMeaning {
             $($(#[$doc])* $name,)+
         }
 
-        impl Meaning {
+        impl MetricMeaning {
             /// All of them.
             pub const ALL: &[Self] = &[$(Self::$name,)+];
 
             /// How it is counted.
             #[must_use]
-            pub const fn shape(self) -> Shape {
+            pub const fn shape(self) -> MetricShape {
                 match self {
-                    $(Self::$name => Shape::$shape,)+
+                    $(Self::$name => MetricShape::$shape,)+
                 }
             }
 
@@ -34,7 +34,7 @@ macro_rules! meanings {
 
 /// How a metric is counted, whatever its page declares: exporters declare energy as a gauge, and llama.cpp counts requests as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum MetricShape {
     /// It only grows.
     Counter,
     /// It goes up and down.
@@ -45,11 +45,11 @@ pub enum Shape {
     Info,
 }
 
-impl Meaning {
+impl MetricMeaning {
     /// Whether a [`ServingAssessment`](crate::ServingAssessment) or the figures of devices depend on it.
     #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "no page is asked for"))]
     pub(crate) const fn is_assessed(self) -> bool {
-        use Meaning::*;
+        use MetricMeaning::*;
         !matches!(
             self,
             WaitingByReason

@@ -6,16 +6,16 @@ use fizeau_core::Stamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Window, WindowEdges};
-use crate::samples::{Fetch, Point, Said, SampledSeries};
+use crate::samples::{Fetch, Said, SampledSeries, SeriesPoint};
 
 /// By how much a counter grew over a window.
 ///
 /// ```
 /// use fizeau_core::Stamp;
-/// use fizeau_telemetry::{CounterOver, Fetch, Point, Window};
+/// use fizeau_telemetry::{CounterOver, Fetch, SeriesPoint, Window};
 /// let point = |ms: u64, value| {
 ///     let at = Stamp::from_nanos(ms * 1_000_000);
-///     Point { fetch: Fetch { requested: at, answered: at }, value: Some(value), is_unclear: false }
+///     SeriesPoint { fetch: Fetch { requested: at, answered: at }, value: Some(value), is_unclear: false }
 /// };
 /// // It restarts before the third page, and what it counted since is added.
 /// let points = [point(0, 100.0), point(1_000, 160.0), point(2_000, 30.0)];
@@ -45,7 +45,7 @@ impl CounterOver {
     /// A series that appears counted from zero if the page before surely had none, since exporters make a series when there is
     /// something to count; else it counts from its first value.
     #[must_use]
-    pub fn of(points: &[Point], window: Window) -> Option<Self> {
+    pub fn of(points: &[SeriesPoint], window: Window) -> Option<Self> {
         let edges = EdgePages::of(&points.iter().map(|point| point.fetch), window)?;
         let steps = points.iter().enumerate();
         Self::over(&edges, steps.map(|(page, point)| (page, point.value, point.is_unclear)))

@@ -3,7 +3,7 @@
 use fizeau_core::{Nanos, Stamp, document};
 
 use super::Window;
-use crate::samples::Point;
+use crate::samples::SeriesPoint;
 
 document! {
     /// What a gauge was over a window, by the pages within it: those around a level are of an idle server. Between pages nobody knows: each
@@ -32,7 +32,7 @@ impl GaugeOver {
     /// What the gauge of `points` (one a page, in order) was over `window`, where a value stands for at most `hold` on either side
     /// of its page; none where no page within the window says.
     #[must_use]
-    pub fn of(points: &[Point], window: Window, hold: Nanos) -> Option<Self> {
+    pub fn of(points: &[SeriesPoint], window: Window, hold: Nanos) -> Option<Self> {
         let seen = points.iter().filter_map(|point| Some((point.at(), point.value?)));
         let within: Vec<(Stamp, f64)> =
             seen.filter(|(at, _)| window.from <= *at && *at <= window.to).collect();

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::samples::History;
-use crate::vocabulary::{Exporter, Meaning, entries, meaning_of};
+use crate::vocabulary::{Exporter, MetricMeaning, entries, meaning_of};
 use crate::window::Window;
 
 /// What is wrong with the pages of one source, so that some of what they should say is missing.
@@ -123,7 +123,7 @@ fn not_reported(history: &History) -> Option<PageTrouble> {
         // Names whose values are no numbers may be known ones, and that is told by itself.
         return (history.not_numbers() == 0).then_some(PageTrouble::Unknown);
     };
-    let wanted = Meaning::GenerationTokens;
+    let wanted = MetricMeaning::GenerationTokens;
     // Not every engine counts tokens, and of Dynamo its front end alone.
     let counts = entries().any(|entry| entry.exporter == exporter && entry.meaning == wanted)
         && (exporter != Exporter::Dynamo || Exporter::is_front_end(history));

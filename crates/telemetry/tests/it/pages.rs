@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fizeau_core::{Clock, Nanos, Stamp};
-use fizeau_telemetry::{Fetch, History, Page, Point};
+use fizeau_telemetry::{Fetch, History, Page, SeriesPoint};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/telemetry")
@@ -45,8 +45,8 @@ pub(crate) fn instant(ms: u64) -> Fetch {
     Fetch { requested: at(ms), answered: at(ms) }
 }
 
-pub(crate) fn point(ms: u64, value: f64) -> Point {
-    Point { fetch: instant(ms), value: Some(value), is_unclear: false }
+pub(crate) fn point(ms: u64, value: f64) -> SeriesPoint {
+    SeriesPoint { fetch: instant(ms), value: Some(value), is_unclear: false }
 }
 
 /// Fixtures as pages of one server, every `every` milliseconds from 0 on.

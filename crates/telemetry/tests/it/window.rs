@@ -2,7 +2,7 @@
 
 use fizeau_core::Nanos;
 use fizeau_telemetry::{
-    CounterOver, Fetch, GaugeOver, HistogramOver, History, Page, Point, Window,
+    CounterOver, Fetch, GaugeOver, HistogramOver, History, Page, SeriesPoint, Window,
 };
 use proptest::prelude::*;
 
@@ -21,7 +21,8 @@ fn edges_that_are_cut_are_interpolated_and_say_how_far_off_they_may_be() {
 
 #[test]
 fn a_page_under_way_at_an_edge_is_of_neither_side() {
-    let slow = Point { fetch: Fetch { requested: at(900), answered: at(1_100) }, ..point(0, 40.0) };
+    let slow =
+        SeriesPoint { fetch: Fetch { requested: at(900), answered: at(1_100) }, ..point(0, 40.0) };
     let points = [point(0, 0.0), slow, point(2_000, 100.0)];
     let over = CounterOver::of(&points, Window::alone(at(1_000), at(2_000))).unwrap();
     assert_eq!(over.delta, 100.0);
@@ -29,11 +30,11 @@ fn a_page_under_way_at_an_edge_is_of_neither_side() {
 
 #[test]
 fn a_series_that_appears_counted_from_nothing() {
-    let points = [Point { value: None, ..point(0, 0.0) }, point(1_000, 7.0)];
+    let points = [SeriesPoint { value: None, ..point(0, 0.0) }, point(1_000, 7.0)];
     let over = CounterOver::of(&points, Window::alone(at(0), at(1_000))).unwrap();
     assert_eq!((over.delta, over.resets), (7.0, 0));
     // Where the page before does not surely say that there was none, it counts from what is seen first.
-    let cut = Point { value: None, is_unclear: true, ..point(0, 0.0) };
+    let cut = SeriesPoint { value: None, is_unclear: true, ..point(0, 0.0) };
     let points = [cut, point(1_000, 1e9), point(2_000, 1e9 + 3.0)];
     let over = CounterOver::of(&points, Window::alone(at(0), at(2_000))).unwrap();
     assert_eq!((over.delta, over.resets), (3.0, 0));
@@ -75,7 +76,7 @@ fn a_part_of_a_level_has_the_pages_within_it_alone() {
 
 #[test]
 fn the_true_resolution_is_found() {
-    let points: Vec<Point> = (0..100_u32)
+    let points: Vec<SeriesPoint> = (0..100_u32)
         .map(|second| point(u64::from(second) * 1_000, f64::from(second / 30)))
         .collect();
     let over =
@@ -150,7 +151,7 @@ proptest! {
         steps in prop::collection::vec((1_u64..50, -5.0..5.0_f64), 1..30), from in 0_u64..500, length in 0_u64..900, hold in 0_u64..60,
     ) {
         let mut ms = 0;
-        let points: Vec<Point> = steps.into_iter().map(|(wait, value)| { ms += wait; point(ms, value) }).collect();
+        let points: Vec<SeriesPoint> = steps.into_iter().map(|(wait, value)| { ms += wait; point(ms, value) }).collect();
         for window in [Window::within(at(from), at(from + length)), Window::alone(at(from), at(from + length))] {
             if let Some(over) = GaugeOver::of(&points, window, Nanos::from_millis(hold)) {
                 let (min, peak) = (over.min.unwrap(), over.peak.unwrap());

@@ -18,7 +18,7 @@ const NO_TAPES: &str = "imported without tapes: its figures are those of another
 
 /// What computes something of requests.
 const TAKES_TAPES: &str = "
-    --explain --as --percentile-rule --percentiles --goodput --warmup --cooldown --prefer --step-rule --checklist --gpu-hour
+    --explain --as --percentile-rule --percentiles --slo --goodput --warmup --cooldown --prefer --step-rule --checklist --gpu-hour
     --requests-csv --parquet --prometheus --push --model-config --hardware --tp --pp --ep --dp --replicas --weights --kv --memory-share
     --max-num-seqs --draft --calibration
 ";

@@ -30,6 +30,10 @@ pub(super) fn of_args<'a>(run: &'a StoredRun, args: &ReportArgs) -> Result<RunRe
     if args.exact {
         reader = reader.with_every_value();
     }
+    if let Some(slo) = goal::slo(&args.slo)? {
+        takes_other_goals(run)?;
+        reader = reader.with_slo(slo);
+    }
     if let Some(end) = args.warmup {
         reader = reader.with_warmup(end);
     }
@@ -40,6 +44,21 @@ pub(super) fn of_args<'a>(run: &'a StoredRun, args: &ReportArgs) -> Result<RunRe
         Some(price) => reader.with_price(price.clone()),
         None => reader,
     })
+}
+
+/// Refuses other goals for what was measured, round by round or load by load, as its own goals had it.
+fn takes_other_goals(run: &StoredRun) -> Result<(), Fail> {
+    refuse_if!(
+        run.search()?.is_some(),
+        "--slo: the loads of a search follow from the goals that it had; `fizeau plan --from {} --slo GOALS` finds the load at which \
+         others are kept",
+        run.path().display()
+    );
+    refuse_if!(
+        run.document().ab.is_some(),
+        "--slo: ab.json has each side's goals as they were judged at the run's end; repeat `fizeau ab` with other goals"
+    );
+    Ok(())
 }
 
 /// With per-request goals and speed of light as the run has them, but for what is given.

@@ -89,7 +89,10 @@ fn numbers_that_make_no_engine_have_the_least_and_the_most_that_do() {
         ("--num-gpu-blocks 0", "at least 1"),
         ("--draft 0", "give at least 1"),
         ("--draft 100000", "from 1 to 1024"),
-        ("--bandwidth-efficiency 1e-300", "is 1e-300: an efficiency must be from 0.001 to 1"),
+        (
+            "--bandwidth-efficiency 1e-300",
+            "--bandwidth-efficiency 1e-300: give a share from 0.001 to 1",
+        ),
     ] {
         let said = refused(line);
         assert!(said.contains(words), "{line}: {said}");

@@ -310,11 +310,14 @@ fn a_goal_is_answered_of_a_model_that_does_not_fit() {
         let words: Vec<&str> = large.split_whitespace().chain(more.split_whitespace()).collect();
         run(&words)
     };
-    assert_eq!(asked("").code, Some(2));
+    let refused = asked("");
+    assert_eq!(refused.code, Some(2));
+    let named = "error: --model-config llama-3.1-70b: the weights take 141.11 GB, ";
+    assert!(refused.err.starts_with(named), "{}", refused.err);
     let text = asked("--goal concurrency:64");
     assert_eq!(text.code, Some(0), "{}", text.err);
     assert!(text.out.lines().all(|line| line.chars().count() <= 80), "{}", text.out);
-    for words in ["fewest devices", "Warning     the weights of Llama"] {
+    for words in ["fewest devices", "Warning     the weights take 141"] {
         assert!(text.out.contains(words), "{words}: {}", text.out);
     }
     let json: Value = serde_json::from_str(&asked("--goal concurrency:64 --json").out).unwrap();
@@ -363,7 +366,7 @@ fn what_is_wrong_with_a_mechanism_is_one_line() {
         ("--price -1", "--gpu-hour -1"),
         ("--power-limit 50", "--power-limit: the power limit is 50 W"),
         ("--power-limit much", "--power-limit much: give"),
-        ("--goal fast", "--goal fast: write it like ttft<300ms or ttft:300"),
+        ("--goal fast", "--goal fast: give a goal such as ttft<300ms or ttft:300"),
         ("--goal tpot:0", "--goal tpot:0: tpot is 0; it must be from"),
         ("--goal rps:1e30", "--goal rps:1e30: rps is 1e30; it must be from"),
         ("--goal context:0.5", "context is 0.5; it must be from 1"),

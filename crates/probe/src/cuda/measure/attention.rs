@@ -9,7 +9,8 @@ use crate::cuda::ptx::{self, COMBINE_THREADS, Fill, HEAD_DIM, PAGE_TOKENS, Paged
 use crate::cuda::sweep::sweep;
 use crate::gpu_coverage::decode_attention;
 use crate::measurement::{
-    AttentionShape, CacheState, DataPattern, Dtype, LaunchCost, Measurement, Verification, Work,
+    AttentionShape, CacheState, DataPattern, Dtype, LaunchCost, Measurement, OperationWork,
+    Verification,
 };
 
 /// Into how many parts a sequence is split, the likely ones first.
@@ -188,7 +189,7 @@ impl Measuring<'_> {
             let on = Measuring { driver, device, time, trial };
             // Decode waits for memory: its rate of arithmetic says nothing of what the device can do, and is left out lest it is taken for
             // that.
-            let work = Work { flops: None, ..shape.work(trial.dtype) };
+            let work = OperationWork { flops: None, ..shape.work(trial.dtype) };
             let mut seen = on.measurement(sampled, clocks, work);
             seen.verification = verification;
             seen.notes.push(format!(

@@ -10,7 +10,8 @@ use crate::cuda::ptx::Fill;
 use crate::cuda::ranks::{Buffers, Exchange, Ranks};
 use crate::measurement::{
     ByteConvention, CollectiveOp, CollectiveRegime, CollectiveShape, DataPattern, Dtype,
-    LaunchCost, Measurement, Method, Operation, Provenance, RankRule, TimedBy, Verification, Work,
+    LaunchCost, Measurement, Method, Operation, OperationWork, Provenance, RankRule, TimedBy,
+    Verification,
 };
 use crate::sampling::{Sampled, SamplingRule, sample_timed};
 use crate::trial::ProbeTrial;
@@ -150,7 +151,7 @@ impl Collecting<'_> {
         let mut seen =
             Measurement::new(self.device, operation, sampled.timing, Provenance::native());
         seen.dtype = Some(self.trial.dtype);
-        seen.work = Work::moved(shape.message, ByteConvention::Copy);
+        seen.work = OperationWork::moved(shape.message, ByteConvention::Copy);
         [seen.circumstances.clock_before, seen.circumstances.clock_after] = clocks;
         seen.verification = verification;
         seen.method = Method {

@@ -6,7 +6,7 @@ use super::{Failure, Measuring, clock, sampled, small};
 use crate::cuda::driver::{Address, Argument, Launch, with_arrays};
 use crate::cuda::ptx;
 use crate::measurement::{
-    CacheState, DataPattern, Dtype, LaunchCost, Measurement, Verification, Work,
+    CacheState, DataPattern, Dtype, LaunchCost, Measurement, OperationWork, Verification,
 };
 
 /// Bytes from one pointer to the next place for one: a line of the cache.
@@ -60,7 +60,7 @@ impl Measuring<'_> {
             let mut arrived = [0; 8];
             driver.download(end, &mut arrived)?;
             let on = Measuring { driver, device, time, trial };
-            let mut seen = on.measurement(sampled, clocks, Work::default());
+            let mut seen = on.measurement(sampled, clocks, OperationWork::default());
             let hops = 0..CHECKED_TURNS * ptx::CHASE_HOPS;
             let line = hops.fold(0_u32, |line, _| next[line as usize]);
             let expected = start + u64::from(line) * LINE;

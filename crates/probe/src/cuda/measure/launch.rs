@@ -3,7 +3,7 @@
 use super::{Failure, Measuring, sampled, small};
 use crate::cuda::driver::{Argument, Launch};
 use crate::cuda::trials::{BY_GRAPH, BY_STREAM, WAITED_FOR};
-use crate::measurement::{LaunchCost, Measurement, TimedBy, Verification, Work};
+use crate::measurement::{LaunchCost, Measurement, OperationWork, TimedBy, Verification};
 use crate::sampling::{SamplingRule, sample_timed};
 
 /// Launches of one graph.
@@ -38,7 +38,7 @@ impl Measuring<'_> {
             })?,
             other => return Err(Failure::not_written(format!("no launch by {other} is written"))),
         };
-        let mut seen = self.measurement(sampled, [None; 2], Work::default());
+        let mut seen = self.measurement(sampled, [None; 2], OperationWork::default());
         seen.verification = Verification::not_checked("a kernel that does nothing has no result");
         seen.method.launch = Some(LaunchCost::Inside);
         match way {

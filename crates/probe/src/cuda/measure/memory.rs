@@ -8,8 +8,8 @@ use crate::cuda::error::CudaError;
 use crate::cuda::ptx::{self, CONSTANT, Fill, LoadSetting};
 use crate::cuda::sweep::{Setting, Swept, THREADS, sweep};
 use crate::measurement::{
-    CacheState, DataPattern, Dtype, LaunchCost, Measurement, MemoryKernel, Operation, StoreKind,
-    Verification, Work,
+    CacheState, DataPattern, Dtype, LaunchCost, Measurement, MemoryKernel, Operation,
+    OperationWork, StoreKind, Verification,
 };
 
 /// A launch streams over this much at least, so that it lasts far longer than a launch costs: over small arrays it goes several times.
@@ -142,7 +142,7 @@ impl Measuring<'_> {
     }
 
     /// A copy of as many bytes in place of what moves them in and out, and computes so little that it waits for them.
-    pub(in crate::cuda) fn copied(&mut self, work: Work) -> Result<Measurement, Failure> {
+    pub(in crate::cuda) fn copied(&mut self, work: OperationWork) -> Result<Measurement, Failure> {
         let mut seen = self.memory(MemoryKernel::Copy, work.bytes.stream.unwrap_or_default())?;
         seen.dtype = Some(self.trial.dtype);
         seen.method.instructions = Some(COPY.to_owned());

@@ -8,7 +8,7 @@ use super::{AXIS, DrawResult, Root, TICK, UNITS, marks, units, write};
 use crate::pictures::axis::Axis;
 use crate::pictures::ink::Ink;
 use crate::pictures::labels::{OccupiedAreas, PixelPoint, Side};
-use crate::pictures::sheet::{AxisPoint, Dash, Mark, Panel, Shape, Sheet, Stroke};
+use crate::pictures::sheet::{AxisPoint, Dash, DotShape, Mark, Panel, Sheet, Stroke};
 use crate::pictures::text::{fitted, span};
 
 /// Left, top, right and bottom in pixels.
@@ -220,7 +220,7 @@ impl Frame<'_> {
                     let line: Vec<PixelPoint> =
                         part.iter().flatten().map(|place| at(*place)).collect();
                     if let [alone] = line.as_slice() {
-                        marks::circle(root, *alone, stroke.ink, Shape::Point)?;
+                        marks::circle(root, *alone, stroke.ink, DotShape::Point)?;
                     }
                     line.windows(2).for_each(|pair| {
                         if let [from, to] = pair {

@@ -7,7 +7,7 @@ use plotters::style::{Color, ShapeStyle};
 use super::{DrawResult, Root, units};
 use crate::pictures::ink::Ink;
 use crate::pictures::labels::PixelPoint;
-use crate::pictures::sheet::{Shape, Stroke};
+use crate::pictures::sheet::{DotShape, Stroke};
 
 /// A place in units.
 fn place((x, y): PixelPoint) -> (i32, i32) {
@@ -42,21 +42,21 @@ pub(super) fn circle<DB: DrawingBackend>(
     root: &Root<DB>,
     at: PixelPoint,
     ink: Ink,
-    shape: Shape,
+    shape: DotShape,
 ) -> DrawResult<(), DB> {
     let radius = units(shape.radius());
     match shape {
-        Shape::Full | Shape::Small => {
+        DotShape::Full | DotShape::Small => {
             // Paper around a dot keeps it apart from the line that it lies on.
             root.draw(&Circle::new(place(at), radius + units(1.5), Ink::Paper.rgb().filled()))?;
             root.draw(&Circle::new(place(at), radius, ink.rgb().filled()))
         }
-        Shape::Point => root.draw(&Circle::new(place(at), radius, ink.rgb().mix(0.6).filled())),
-        Shape::Hollow => {
+        DotShape::Point => root.draw(&Circle::new(place(at), radius, ink.rgb().mix(0.6).filled())),
+        DotShape::Hollow => {
             root.draw(&Circle::new(place(at), radius, Ink::Paper.rgb().filled()))?;
             root.draw(&Circle::new(place(at), radius, stroke(ink, 2.0)))
         }
-        Shape::Ring => root.draw(&Circle::new(place(at), radius, stroke(ink, 2.5))),
+        DotShape::Ring => root.draw(&Circle::new(place(at), radius, stroke(ink, 2.5))),
     }
 }
 

@@ -3,8 +3,8 @@
 use fizeau_core::{Bytes, BytesPerSec, Nanos, Stamp, Tokens};
 use fizeau_roofline::CacheTransfer;
 use fizeau_sim::{
-    ClusterError, DisaggregatedEngine, Emission, Engine, EngineConfig, Handover, Job, JobId, Serve,
-    StepLoad,
+    ClusterError, DisaggregatedEngine, Emission, Engine, EngineConfig, EngineJob, Handover, JobId,
+    Serve, StepLoad,
 };
 use proptest::prelude::*;
 
@@ -123,7 +123,7 @@ fn what_makes_no_pair_is_refused() {
     assert_eq!(refused(negative), ClusterError::NotAnAmount(-1.0));
 }
 
-fn jobs() -> impl Strategy<Value = Vec<Job>> {
+fn jobs() -> impl Strategy<Value = Vec<EngineJob>> {
     let one = (1u64..2_000, 1u64..12, 0u64..100);
     prop::collection::vec(one, 1..25).prop_map(|mut all| {
         all.sort_by_key(|&(.., at)| at);

@@ -5,8 +5,8 @@ use std::num::NonZeroU64;
 use fizeau_core::{Nanos, Tokens};
 use fizeau_roofline::CacheTransfer;
 use fizeau_sim::{
-    DisaggregatedEngine, Emission, Engine, EngineConfig, Job, JobId, PrefixCaching, ReplicaRouting,
-    Replicas, Serve, StepLoad,
+    DisaggregatedEngine, Emission, Engine, EngineConfig, EngineJob, JobId, PrefixCaching,
+    ReplicaRouting, Replicas, Serve, StepLoad,
 };
 use proptest::prelude::*;
 
@@ -27,7 +27,7 @@ fn engine(prefix_caching: PrefixCaching, waiting: Option<u64>) -> Engine<Affine>
 }
 
 /// Jobs in order of arrival, of three families with some of their beginnings in common.
-fn jobs() -> impl Strategy<Value = Vec<Job>> {
+fn jobs() -> impl Strategy<Value = Vec<EngineJob>> {
     let one = (1u64..200, 1u64..40, 0u64..20, 0u64..3);
     prop::collection::vec(one, 1..40).prop_map(|all| {
         let (mut at, mut jobs) = (0, Vec::new());
@@ -37,14 +37,14 @@ fn jobs() -> impl Strategy<Value = Vec<Job>> {
             let hash =
                 |block| if block < 5 { 1_000 * family + block } else { 10_000 * (id + 1) + block };
             let content = Some((0..blocks).map(hash).collect());
-            jobs.push(Job { content, ..job(id, prompt, output, ms(at)) });
+            jobs.push(EngineJob { content, ..job(id, prompt, output, ms(at)) });
         }
         jobs
     })
 }
 
 /// Each job gives its tokens once, in order, with one story of how they came about.
-fn whole(emissions: &[Emission], jobs: &[Job]) -> Result<(), TestCaseError> {
+fn whole(emissions: &[Emission], jobs: &[EngineJob]) -> Result<(), TestCaseError> {
     prop_assert!(emissions.is_sorted_by_key(|emission| emission.at));
     for job in jobs {
         let tokens = of(emissions, job.id.0);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use fizeau_core::{Bytes, BytesPerSec, Nanos, Stamp, Tokens};
 use fizeau_roofline::CacheTransfer;
-use fizeau_sim::{Emission, FixedTiming, Gauges, Handover, Job, JobId, Serve, SubmitError};
+use fizeau_sim::{Emission, EngineJob, FixedTiming, Gauges, Handover, JobId, Serve, SubmitError};
 use proptest::prelude::*;
 
 use crate::support::ms;
@@ -38,7 +38,7 @@ impl Logged {
 }
 
 impl Serve for Logged {
-    fn submit(&mut self, job: Job) -> Result<(), SubmitError> {
+    fn submit(&mut self, job: EngineJob) -> Result<(), SubmitError> {
         let waiting = self.inner.gauges().running;
         if waiting >= self.limit {
             return Err(SubmitError::QueueFull { waiting });
@@ -76,11 +76,11 @@ impl Serve for Logged {
 #[derive(Default)]
 pub(crate) struct Decoder {
     /// The next token of each job: when, whose, and which.
-    due: Vec<(Stamp, Job, u64)>,
+    due: Vec<(Stamp, EngineJob, u64)>,
 }
 
 impl Serve for Decoder {
-    fn submit(&mut self, job: Job) -> Result<(), SubmitError> {
+    fn submit(&mut self, job: EngineJob) -> Result<(), SubmitError> {
         assert!(job.begun.is_some(), "a decode engine reads no prompts");
         self.due.push((job.at + ms(5).saturating_since(ms(0)), job, 1));
         Ok(())

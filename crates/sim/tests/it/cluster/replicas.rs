@@ -2,7 +2,8 @@
 
 use fizeau_core::{Nanos, Stamp, Tokens};
 use fizeau_sim::{
-    Emission, Engine, EngineConfig, Gauges, Job, JobId, ReplicaRouting, Replicas, Serve, StepLoad,
+    Emission, Engine, EngineConfig, EngineJob, Gauges, JobId, ReplicaRouting, Replicas, Serve,
+    StepLoad,
 };
 use proptest::prelude::*;
 
@@ -29,7 +30,7 @@ fn routings() -> impl Strategy<Value = ReplicaRouting> {
 }
 
 /// Jobs in order of arrival, often several at one instant.
-fn jobs() -> impl Strategy<Value = Vec<Job>> {
+fn jobs() -> impl Strategy<Value = Vec<EngineJob>> {
     let one = (1u64..400, 1u64..30, prop::sample::select(vec![0u64, 0, 1, 7, 40]));
     prop::collection::vec(one, 1..40).prop_map(|all| {
         let mut at = 0;
@@ -43,7 +44,7 @@ fn jobs() -> impl Strategy<Value = Vec<Job>> {
 }
 
 /// Each job is submitted at its arrival, as a timer would: before anything else of that instant.
-fn in_time(serve: &mut impl Serve, jobs: &[Job]) -> Vec<Emission> {
+fn in_time(serve: &mut impl Serve, jobs: &[EngineJob]) -> Vec<Emission> {
     let mut emissions = Vec::new();
     let mut jobs = jobs.iter().peekable();
     loop {

@@ -5,14 +5,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use fizeau_core::Stamp;
-use fizeau_sim::{ClusterError, Job, JobId, ReplicaRouting, Replicas, Serve, SubmitError};
+use fizeau_sim::{ClusterError, EngineJob, JobId, ReplicaRouting, Replicas, Serve, SubmitError};
 use proptest::prelude::*;
 
 use super::fakes::{Log, Logged};
 use crate::support::{drain, job, ms};
 
 /// Which replica each job went to, by the number of the job, if all are submitted ahead of time.
-fn homes(count: usize, routing: ReplicaRouting, jobs: &[Job]) -> Vec<usize> {
+fn homes(count: usize, routing: ReplicaRouting, jobs: &[EngineJob]) -> Vec<usize> {
     let log = Log::default();
     let mut replicas = Replicas::new(Logged::some(count, &log), routing).unwrap();
     jobs.iter().for_each(|job| replicas.submit(job.clone()).unwrap());
@@ -23,8 +23,8 @@ fn homes(count: usize, routing: ReplicaRouting, jobs: &[Job]) -> Vec<usize> {
 }
 
 /// A job with the hashes of its blocks.
-fn with_content(id: u64, at: Stamp, content: &[u64]) -> Job {
-    Job { content: Some(Arc::from(content)), ..job(id, 100, 10, at) }
+fn with_content(id: u64, at: Stamp, content: &[u64]) -> EngineJob {
+    EngineJob { content: Some(Arc::from(content)), ..job(id, 100, 10, at) }
 }
 
 proptest! {
@@ -56,7 +56,7 @@ proptest! {
         for (place, job) in jobs.iter().enumerate() {
             let load = |replica: usize| {
                 let before = jobs[..place].iter().zip(&homes).filter(|&(_, &home)| home == replica);
-                let over = |other: &Job| {
+                let over = |other: &EngineJob| {
  let life = 15 + 5 * other.output_tokens.get();
  other.at.as_nanos() + life * 1_000_000
  };

@@ -2,7 +2,7 @@
 
 use fizeau_core::Tokens;
 use fizeau_roofline::Admission;
-use fizeau_sim::{Emission, Engine, EngineConfig, Gauges, Job, JobId, PrefixCaching, Serve};
+use fizeau_sim::{Emission, Engine, EngineConfig, EngineJob, Gauges, JobId, PrefixCaching, Serve};
 use proptest::prelude::*;
 
 use super::random::{Grows, cases, fixed};
@@ -12,7 +12,7 @@ use crate::support::{drain, job, ms, of};
 fn story(
     config: &EngineConfig,
     step_time: Grows,
-    jobs: &[Job],
+    jobs: &[EngineJob],
     events: &[(u64, Option<u64>)],
 ) -> (Vec<Emission>, Vec<Gauges>) {
     let mut engine = Engine::new(config.clone(), step_time).unwrap();
@@ -29,7 +29,7 @@ fn story(
             engine.cancel(JobId(doomed));
         }
         if let Some(job) = late.next() {
-            engine.submit(Job { at: job.at.max(ms(now)), ..job.clone() }).unwrap();
+            engine.submit(EngineJob { at: job.at.max(ms(now)), ..job.clone() }).unwrap();
         }
     }
     late.for_each(|job| engine.submit(job.clone()).unwrap());
@@ -79,9 +79,9 @@ fn a_run_does_not_overlook_what_becomes_known() {
         ..EngineConfig::new(4, Tokens::new(16))
     };
     let content = Some((0..7).collect());
-    let written = Job { content: content.clone(), ..job(0, 8, 20, ms(0)) };
+    let written = EngineJob { content: content.clone(), ..job(0, 8, 20, ms(0)) };
     // Of 7 blocks 4 must be known, since 3 are free: 16 tokens.
-    let read = Job { content, ..job(1, 25, 3, ms(3)) };
+    let read = EngineJob { content, ..job(1, 25, 3, ms(3)) };
     let seen = |foresight| {
         let step_time = Grows { foresight, ..Grows::default() };
         story(&config, step_time, &[written.clone(), read.clone()], &[(3, None)])

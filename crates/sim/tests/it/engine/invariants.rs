@@ -3,7 +3,8 @@
 use fizeau_core::{Nanos, Stamp};
 use fizeau_roofline::Admission;
 use fizeau_sim::{
-    Chunking, Emission, Engine, EngineConfig, Job, JobId, Policy, PrefixCaching, Serve, StepLoad,
+    Chunking, Emission, Engine, EngineConfig, EngineJob, JobId, Policy, PrefixCaching, Serve,
+    StepLoad,
 };
 use proptest::prelude::*;
 
@@ -11,7 +12,7 @@ use super::random::{Grows, cases, fixed};
 use crate::support::{drain, ms, of};
 
 /// An engine to which all has been submitted.
-fn loaded(config: &EngineConfig, jobs: &[Job], more_stages: u32) -> Engine<Grows> {
+fn loaded(config: &EngineConfig, jobs: &[EngineJob], more_stages: u32) -> Engine<Grows> {
     let step_time = Grows { more_stages, ..Grows::default() };
     let mut engine = Engine::new(config.clone(), step_time).unwrap();
     jobs.iter().for_each(|job| engine.submit(job.clone()).unwrap());
@@ -19,12 +20,12 @@ fn loaded(config: &EngineConfig, jobs: &[Job], more_stages: u32) -> Engine<Grows
 }
 
 /// The number of a job's first token here.
-fn first_index(job: &Job) -> u64 {
+fn first_index(job: &EngineJob) -> u64 {
     u64::from(job.begun.is_some())
 }
 
 /// Whether the emissions of a job are its tokens, all of them or the first few, each once and in order.
-fn in_order(job: &Job, mine: &[Emission]) -> bool {
+fn in_order(job: &EngineJob, mine: &[Emission]) -> bool {
     let mut index = first_index(job);
     for emission in mine {
         if emission.index != index || emission.count == 0 {

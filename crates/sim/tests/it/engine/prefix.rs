@@ -1,7 +1,7 @@
 //! Prompts that begin alike.
 
 use fizeau_core::Tokens;
-use fizeau_sim::{Engine, EngineConfig, Job, PrefixCaching, Serve, StepLoad};
+use fizeau_sim::{Engine, EngineConfig, EngineJob, PrefixCaching, Serve, StepLoad};
 
 use super::random::Grows;
 use crate::support::{drain, job, ms, of};
@@ -17,14 +17,14 @@ fn config(blocks: u64) -> EngineConfig {
 }
 
 /// A job with so many blocks of family `family`, full ones only.
-fn told(id: u64, prompt: u64, output: u64, at: u64, family: u64) -> Job {
+fn told(id: u64, prompt: u64, output: u64, at: u64, family: u64) -> EngineJob {
     let blocks = (prompt + output) / 4;
     let content = (0..blocks).map(|k| 100 * family + k).collect();
-    Job { content: Some(content), ..job(id, prompt, output, ms(at)) }
+    EngineJob { content: Some(content), ..job(id, prompt, output, ms(at)) }
 }
 
 /// What each job found, in the order of jobs.
-fn cached(config: EngineConfig, jobs: &[Job]) -> Vec<u64> {
+fn cached(config: EngineConfig, jobs: &[EngineJob]) -> Vec<u64> {
     let mut engine = Engine::new(config, Grows::default()).unwrap();
     jobs.iter().for_each(|job| engine.submit(job.clone()).unwrap());
     let left = drain(&mut engine);

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use fizeau_core::{Nanos, Stamp, Tokens};
 use fizeau_roofline::{Acceptance, Admission};
 use fizeau_sim::{
-    AdmissionOrder, BlockHashes, Chunking, Drafts, EngineConfig, Job, JobTiming, LinearStepTimes,
-    Policy, PrefixCaching, Priority, StepLoad, StepTime,
+    AdmissionOrder, BlockHashes, Chunking, EngineConfig, EngineDrafts, EngineJob, JobTiming,
+    LinearStepTimes, Policy, PrefixCaching, Priority, StepLoad, StepTime,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -69,7 +69,7 @@ impl StepTime for Grows {
 type Draw = ((u64, u64, u64, i64), Option<(u64, u64)>, bool);
 
 /// What two jobs of one family have in common is the beginning; the rest is each one's own.
-fn content(job: &Job, block: u64, family: u64, common: u64) -> BlockHashes {
+fn content(job: &EngineJob, block: u64, family: u64, common: u64) -> BlockHashes {
     let blocks = job.total_tokens().get() / block;
     let own = 1_000_000 * (job.id.0 + 1);
     (0..blocks).map(|k| if k < common { 1_000 * family + k } else { own + k }).collect()
@@ -77,7 +77,7 @@ fn content(job: &Job, block: u64, family: u64, common: u64) -> BlockHashes {
 
 /// Jobs of up to 428 tokens for an engine of that configuration, of few kinds, in any order of arrival; some were begun
 /// elsewhere.
-pub(super) fn jobs(config: &EngineConfig) -> impl Strategy<Value = Vec<Job>> + use<> {
+pub(super) fn jobs(config: &EngineConfig) -> impl Strategy<Value = Vec<EngineJob>> + use<> {
     let block = config.block.get();
     let what = (1u64..400, 1u64..30, 0u64..200, -1i64..2);
     let shared = prop::option::weighted(0.8, (0u64..3, 0u64..100));
@@ -116,8 +116,10 @@ pub(super) fn configs() -> impl Strategy<Value = EngineConfig> {
     (sizes, ways, drafts, captured, 1u64..4).prop_map(|(sizes, ways, drafts, captured, groups)| {
         let (slots, block, kv, budget) = sizes;
         let (policy, chunking, admission, prefix_caching, order) = ways;
-        let drafts = drafts
-            .map(|(length, q)| Drafts { length, acceptance: Acceptance::uniform(q).unwrap() });
+        let drafts = drafts.map(|(length, q)| EngineDrafts {
+            length,
+            acceptance: Acceptance::uniform(q).unwrap(),
+        });
         let budget = Tokens::new(budget.max(25));
         EngineConfig {
             max_num_seqs: slots,
@@ -138,7 +140,7 @@ pub(super) fn configs() -> impl Strategy<Value = EngineConfig> {
 }
 
 /// A configuration, jobs for it and stages of a pipeline beyond the first.
-pub(super) fn cases() -> impl Strategy<Value = (EngineConfig, Vec<Job>, u32)> {
+pub(super) fn cases() -> impl Strategy<Value = (EngineConfig, Vec<EngineJob>, u32)> {
     configs().prop_flat_map(|config| {
         let jobs = jobs(&config);
         (Just(config), jobs, select(vec![0u32, 0, 1, 2]))

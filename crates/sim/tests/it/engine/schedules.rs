@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use fizeau_core::{Nanos, Tokens};
 use fizeau_roofline::{Acceptance, Admission};
 use fizeau_sim::{
-    AdmissionOrder, Chunking, Drafts, Emission, Engine, EngineConfig, Job, Policy, Priority, Serve,
-    StepLoad, StepTime, SubmitError,
+    AdmissionOrder, Chunking, Emission, Engine, EngineConfig, EngineDrafts, EngineJob, Policy,
+    Priority, Serve, StepLoad, StepTime, SubmitError,
 };
 
 use proptest::prelude::*;
@@ -37,14 +37,14 @@ fn config() -> EngineConfig {
     }
 }
 
-fn run(config: EngineConfig, jobs: impl IntoIterator<Item = Job>) -> Vec<Emission> {
+fn run(config: EngineConfig, jobs: impl IntoIterator<Item = EngineJob>) -> Vec<Emission> {
     let mut engine = Engine::new(config, Tens(0)).unwrap();
     jobs.into_iter().for_each(|job| engine.submit(job).unwrap());
     drain(&mut engine)
 }
 
 /// The loads of its steps.
-fn loads(config: EngineConfig, jobs: impl IntoIterator<Item = Job>) -> Vec<StepLoad> {
+fn loads(config: EngineConfig, jobs: impl IntoIterator<Item = EngineJob>) -> Vec<StepLoad> {
     let step_time = Grows::default();
     let loads = step_time.loads.clone();
     let mut engine = Engine::new(config, step_time).unwrap();
@@ -148,7 +148,7 @@ fn the_last_makes_room_and_reads_all_again() {
 #[test]
 fn a_step_that_preempts_admits_nobody() {
     let config = EngineConfig { blocks: 5, order: AdmissionOrder::Priority, ..config() };
-    let lower = Job { priority: Priority(1), ..job(1, 12, 5, ms(0)) };
+    let lower = EngineJob { priority: Priority(1), ..job(1, 12, 5, ms(0)) };
     let left = run(config, [job(0, 4, 3, ms(0)), lower, job(2, 1, 1, ms(5))]);
     // At 10 ms the first takes the fifth block, and the second, which needs one too, gives its three back.
     assert_eq!(times(&left, 0), [10, 20, 30]);
@@ -166,7 +166,7 @@ fn whoever_has_reserved_is_not_preempted() {
 
 #[test]
 fn priority_goes_first_and_is_preempted_last() {
-    let of_priority = |job: Job, priority| Job { priority: Priority(priority), ..job };
+    let of_priority = |job: EngineJob, priority| EngineJob { priority: Priority(priority), ..job };
     let jobs = || {
         let last = of_priority(job(0, 7, 4, ms(0)), 2);
         let first = of_priority(job(1, 7, 5, ms(0)), 1);
@@ -188,7 +188,7 @@ fn priority_goes_first_and_is_preempted_last() {
 #[test]
 fn priority_preempts_what_was_scheduled() {
     let config = EngineConfig { blocks: 6, order: AdmissionOrder::Priority, ..config() };
-    let lower = Job { priority: Priority(2), ..job(0, 6, 6, ms(0)) };
+    let lower = EngineJob { priority: Priority(2), ..job(0, 6, 6, ms(0)) };
     let left = run(config, [lower, job(1, 7, 5, ms(5)), job(2, 1, 3, ms(5))]);
     // At 30 ms both have computed 8, and the first has taken the last block, which the second needs.
     assert_eq!(times(&left, 1), [20, 30, 40, 50, 60]);
@@ -209,7 +209,7 @@ fn steps_that_decode_are_padded_to_a_captured_size() {
 /// Sizes are in tokens, and a draft's are among them.
 #[test]
 fn drafts_count_to_a_captured_size() {
-    let drafts = Drafts { length: 3, acceptance: Acceptance::uniform(0.0).unwrap() };
+    let drafts = EngineDrafts { length: 3, acceptance: Acceptance::uniform(0.0).unwrap() };
     let config = EngineConfig { captured: vec![8, 10], drafts: Some(drafts), ..config() };
     let loads = loads(config, (0..3).map(|id| job(id, 1, 2 + id, ms(0))));
     let sizes = loads.iter().map(|load| (load.decode_sequences, load.padded_tokens));
@@ -295,7 +295,7 @@ fn a_pipeline_keeps_its_order() {
 
 #[test]
 fn accepted_drafts_leave_together() {
-    let drafts = |q| Some(Drafts { length: 3, acceptance: Acceptance::uniform(q).unwrap() });
+    let drafts = |q| Some(EngineDrafts { length: 3, acceptance: Acceptance::uniform(q).unwrap() });
     let always = EngineConfig { drafts: drafts(1.0), ..config() };
     let left = run(always.clone(), [job(0, 4, 10, ms(0))]);
     let counts: Vec<_> = left.iter().map(|emission| (emission.index, emission.count)).collect();
@@ -311,7 +311,7 @@ fn accepted_drafts_leave_together() {
 /// A prompt that was read elsewhere is not read again, and its first token not given again.
 #[test]
 fn a_job_begun_elsewhere_goes_on() {
-    let begun = Job { begun: Some(began(ms(0))), ..job(1, 30, 3, ms(12)) };
+    let begun = EngineJob { begun: Some(began(ms(0))), ..job(1, 30, 3, ms(12)) };
     let jobs = [job(0, 4, 4, ms(0)), begun.clone()];
     let left = run(config(), jobs.clone());
     assert_eq!(times(&left, 1), [30, 40], "from the step that begins at 20 ms");
@@ -320,6 +320,6 @@ fn a_job_begun_elsewhere_goes_on() {
     let read = loads(config(), jobs).iter().map(|load| load.prefill_tokens.get()).sum::<u64>();
     assert_eq!(read, 4);
     let mut engine = Engine::new(config(), Tens(0)).unwrap();
-    let over = Job { output_tokens: Tokens::new(1), ..begun };
+    let over = EngineJob { output_tokens: Tokens::new(1), ..begun };
     assert!(matches!(engine.submit(over), Err(SubmitError::Empty { .. })));
 }

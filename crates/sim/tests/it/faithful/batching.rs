@@ -1,13 +1,13 @@
 //! Prompts and decoding in one engine: who waits for whom.
 
 use fizeau_core::{Nanos, Tokens};
-use fizeau_sim::{AdmissionOrder, EngineConfig, Job, Policy, Priority};
+use fizeau_sim::{AdmissionOrder, EngineConfig, EngineJob, Policy, Priority};
 
 use super::observe::{Seen, decode_step, engine, mean, most, roomy, run, stream};
 use crate::support::{job, ms};
 
 /// Sixteen conversations under way, and from 200 ms on a prompt of 6,000 tokens every 400 ms.
-fn chats_and_documents() -> Vec<Job> {
+fn chats_and_documents() -> Vec<EngineJob> {
     let mut jobs = stream(0, 16, (200, 300), ms(0), Nanos::ZERO);
     jobs.extend(stream(16, 4, (6_000, 4), ms(200), Nanos::from_millis(400)));
     jobs
@@ -71,7 +71,10 @@ fn alone_a_conversation_goes_on_evenly() {
 #[test]
 fn the_urgent_are_served_sooner() {
     let jobs: Vec<_> = (0..20)
-        .map(|id| Job { priority: Priority(-i64::from(id >= 15)), ..job(id, 500, 20, ms(id)) })
+        .map(|id| EngineJob {
+            priority: Priority(-i64::from(id >= 15)),
+            ..job(id, 500, 20, ms(id))
+        })
         .collect();
     let wait = |order| {
         let seen = run(&mut engine(EngineConfig { order, max_num_seqs: 2, ..roomy() }), &jobs);

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use fizeau_core::{Bytes, BytesPerSec, Nanos};
 use fizeau_roofline::CacheTransfer;
 use fizeau_sim::{
-    DisaggregatedEngine, Engine, Handover, Job, ReplicaRouting, Replicas, StepLoad, StepTime,
+    DisaggregatedEngine, Engine, EngineJob, Handover, ReplicaRouting, Replicas, StepLoad, StepTime,
 };
 
 use super::observe::{Seen, engine, mean, most, roomy, run, step};
@@ -14,7 +14,7 @@ use crate::support::{job, ms};
 use crate::theory::chance::Draws;
 
 /// Prompts of 3,000 tokens and answers of 60, twelve a second.
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<EngineJob> {
     let (mut draws, mut at) = (Draws(42), ms(0));
     let one = |id| {
         at += draws.gap(Nanos::from_millis(83));

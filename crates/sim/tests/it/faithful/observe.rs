@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fizeau_core::{Nanos, Stamp, Tokens};
 use fizeau_sim::{
-    Engine, EngineConfig, Job, JobTiming, Overheads, RooflineStep, Scenario, Serve, StepLoad,
+    Engine, EngineConfig, EngineJob, JobTiming, Overheads, RooflineStep, Scenario, Serve, StepLoad,
     StepTime,
 };
 
@@ -27,7 +27,7 @@ impl Seen {
 }
 
 /// Serves `jobs`, submitted ahead; what became of each is in order of their numbers.
-pub(super) fn run(serve: &mut impl Serve, jobs: &[Job]) -> Vec<Seen> {
+pub(super) fn run(serve: &mut impl Serve, jobs: &[EngineJob]) -> Vec<Seen> {
     jobs.iter().for_each(|job| serve.submit(job.clone()).unwrap());
     let emissions = drain(serve);
     let mut seen: Vec<(Option<Seen>, Stamp)> = jobs.iter().map(|job| (None, job.at)).collect();
@@ -74,16 +74,22 @@ pub(super) fn decode_step(sequences: u64, context: u64) -> Nanos {
 }
 
 /// A job whose first `shared` blocks of 16 tokens are those of its `family`, and whose others are its own.
-pub(super) fn of_family(family: u64, shared: u64, plain: &Job) -> Job {
+pub(super) fn of_family(family: u64, shared: u64, plain: &EngineJob) -> EngineJob {
     let blocks = plain.total_tokens().get() / 16;
     let own = 1_000_000 * (1 + plain.id.0);
     let hash = |block| if block < shared { family * 1_000 + block } else { own + block };
     let content: Arc<[u64]> = (0..blocks).map(hash).collect();
-    Job { content: Some(content), ..plain.clone() }
+    EngineJob { content: Some(content), ..plain.clone() }
 }
 
 /// `count` jobs of one shape, the first at `from` and then every `gap`, numbered on from `id`.
-pub(super) fn stream(id: u64, count: u64, shape: (u64, u64), from: Stamp, gap: Nanos) -> Vec<Job> {
+pub(super) fn stream(
+    id: u64,
+    count: u64,
+    shape: (u64, u64),
+    from: Stamp,
+    gap: Nanos,
+) -> Vec<EngineJob> {
     (0..count).map(|i| job(id + i, shape.0, shape.1, from + gap * i)).collect()
 }
 

@@ -1,7 +1,7 @@
 //! What a router is worth.
 
 use fizeau_core::Nanos;
-use fizeau_sim::{EngineConfig, Job, PrefixCaching, ReplicaRouting, Replicas, Serve};
+use fizeau_sim::{EngineConfig, EngineJob, PrefixCaching, ReplicaRouting, Replicas, Serve};
 
 use super::observe::{engine, mean, of_family, roomy, run};
 use crate::support::{job, ms};
@@ -22,7 +22,7 @@ fn least_in_flight_beats_turns_where_lengths_differ() {
             at += draws.gap(Nanos::from_millis(28));
             job(id, 200, if draws.below(8) == 0 { 400 } else { 20 }, at)
         };
-        let jobs: Vec<Job> = (0..600).map(one).collect();
+        let jobs: Vec<EngineJob> = (0..600).map(one).collect();
         let ttft =
             |routing| mean(run(&mut replicas(&config, routing), &jobs).iter().map(|s| s.ttft));
         let (turns, least) =
@@ -42,7 +42,7 @@ fn prefix_aware_finds_more_than_turns() {
         at += draws.gap(Nanos::from_millis(40));
         of_family(1 + draws.below(16), 64, &job(id, 1_100, 20, at))
     };
-    let jobs: Vec<Job> = (0..400).map(one).collect();
+    let jobs: Vec<EngineJob> = (0..400).map(one).collect();
     let hits_and_ttft = |routing| {
         let mut replicas = replicas(&config, routing);
         let ttft = mean(run(&mut replicas, &jobs).iter().map(|seen| seen.ttft));

@@ -2,13 +2,13 @@
 
 use fizeau_core::Nanos;
 use fizeau_roofline::Acceptance;
-use fizeau_sim::{Drafts, EngineConfig, Serve};
+use fizeau_sim::{EngineConfig, EngineDrafts, Serve};
 
 use super::observe::{Seen, engine, mean, roomy, run, stream};
 use crate::support::ms;
 
 /// The mean TPOT of a batch, with and without drafts of five tokens of which each is accepted in 60 % of cases.
-fn tpot(batch: u64, drafts: Option<Drafts>) -> f64 {
+fn tpot(batch: u64, drafts: Option<EngineDrafts>) -> f64 {
     let mut engine = engine(EngineConfig { drafts, ..roomy() });
     let seen = run(&mut engine, &stream(0, batch, (100, 120), ms(0), Nanos::ZERO));
     assert_eq!(engine.gauges().waiting, 0);
@@ -22,7 +22,7 @@ fn tpot(batch: u64, drafts: Option<Drafts>) -> f64 {
 fn speculation_pays_at_small_batch_and_not_near_the_ridge() {
     let drafts = || {
         let acceptance = Acceptance::uniform(0.6).unwrap();
-        Some(Drafts { length: 5, acceptance })
+        Some(EngineDrafts { length: 5, acceptance })
     };
     let gain = |batch| tpot(batch, None) / tpot(batch, drafts());
     // Of (1 - 0.6^6) / 0.4 = 2.38 tokens a step nearly all is won.

@@ -2,7 +2,7 @@
 
 use fizeau_core::Nanos;
 use fizeau_sim::http::ServerConfig;
-use fizeau_sim::{Emission, FixedTiming, Gauges, Job, JobId, Serve, SubmitError};
+use fizeau_sim::{Emission, EngineJob, FixedTiming, Gauges, JobId, Serve, SubmitError};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -128,7 +128,7 @@ fn texts_become_ids_and_ids_texts() {
 struct Full(FixedTiming, std::sync::mpsc::Sender<i64>);
 
 impl Serve for Full {
-    fn submit(&mut self, job: Job) -> Result<(), SubmitError> {
+    fn submit(&mut self, job: EngineJob) -> Result<(), SubmitError> {
         self.1.send(job.priority.0).unwrap();
         Err(SubmitError::QueueFull { waiting: 3 })
     }

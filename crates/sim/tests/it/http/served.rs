@@ -5,8 +5,8 @@ use std::io::Read;
 use fizeau_core::{Nanos, Stamp, Tokens};
 use fizeau_sim::http::{NaturalLength, ServerConfig, SglangText, TimeScale};
 use fizeau_sim::{
-    Emission, Engine, EngineConfig, FixedTiming, Gauges, Job, JobId, JobTiming, Serve, StepLoad,
-    SubmitError,
+    Emission, Engine, EngineConfig, EngineJob, FixedTiming, Gauges, JobId, JobTiming, Serve,
+    StepLoad, SubmitError,
 };
 use serde_json::{Value, json};
 
@@ -16,11 +16,11 @@ use super::{send, serve};
 /// Gives all of a job's tokens, some at a time, as it comes.
 struct Bunches {
     size: u64,
-    due: Vec<Job>,
+    due: Vec<EngineJob>,
 }
 
 impl Serve for Bunches {
-    fn submit(&mut self, job: Job) -> Result<(), SubmitError> {
+    fn submit(&mut self, job: EngineJob) -> Result<(), SubmitError> {
         self.due.push(job);
         Ok(())
     }

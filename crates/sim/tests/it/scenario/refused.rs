@@ -2,7 +2,7 @@
 
 use fizeau_core::Tokens;
 use fizeau_roofline::{Acceptance, Device, Drafter, KnownModel, System, WeightChoice};
-use fizeau_sim::{Drafts, EngineConfig, Remedies, Scenario, ScenarioError};
+use fizeau_sim::{EngineConfig, EngineDrafts, Remedies, Scenario, ScenarioError};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -69,7 +69,7 @@ fn a_model_that_does_not_fit_says_where_it_does() {
 /// What takes the memory is named, and what is spread or left out goes along.
 #[test]
 fn a_drafter_that_does_not_fit_is_named_and_spread_along() {
-    let drafts = Drafts { length: 3, acceptance: Acceptance::uniform(0.8).unwrap() };
+    let drafts = EngineDrafts { length: 3, acceptance: Acceptance::uniform(0.8).unwrap() };
     let config = EngineConfig { drafts: Some(drafts), ..slots(8) };
     let system = made("llama-3.1-70b", "h100-sxm", "TP2");
     let drafter = Drafter::Model(Box::new(made("llama-3.1-8b", "h100-sxm", "TP2")));

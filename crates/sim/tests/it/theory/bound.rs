@@ -8,8 +8,8 @@ use fizeau_roofline::{
     System,
 };
 use fizeau_sim::{
-    AdmissionOrder, Chunking, DisaggregatedEngine, Drafts, Engine, EngineConfig, Handover, Job,
-    Policy, PrefixCaching, ReplicaRouting, Replicas, RooflineStep, Serve,
+    AdmissionOrder, Chunking, DisaggregatedEngine, Engine, EngineConfig, EngineDrafts, EngineJob,
+    Handover, Policy, PrefixCaching, ReplicaRouting, Replicas, RooflineStep, Serve,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -40,10 +40,10 @@ fn shapes() -> impl Strategy<Value = Shape> {
 }
 
 /// None, or drafts that are always accepted, or nearly so.
-fn drafts() -> impl Strategy<Value = Option<Drafts>> {
+fn drafts() -> impl Strategy<Value = Option<EngineDrafts>> {
     let drafts = (1u32..6, prop::sample::select(vec![0.9, 1.0])).prop_map(|(length, share)| {
         let acceptance = Acceptance::uniform(share).unwrap();
-        Drafts { length, acceptance }
+        EngineDrafts { length, acceptance }
     });
     prop::option::of(drafts)
 }
@@ -89,11 +89,11 @@ fn step(system: &System, limited: bool) -> RooflineStep {
 }
 
 /// A job whose first so many blocks are those of all.
-fn with_content(job: &Job, common: u64) -> Job {
+fn with_content(job: &EngineJob, common: u64) -> EngineJob {
     let own = 1_000 * (job.id.0 + 1);
     let blocks = 0..job.total_tokens().get() / 16;
     let content = blocks.map(|block| if block < common { block } else { own + block }).collect();
-    Job { content: Some(content), ..job.clone() }
+    EngineJob { content: Some(content), ..job.clone() }
 }
 
 /// Engines of one kind, and how many they are.

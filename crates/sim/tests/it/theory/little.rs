@@ -2,7 +2,7 @@
 
 use fizeau_core::{Nanos, Stamp, Tokens};
 use fizeau_sim::{
-    DisaggregatedEngine, Engine, EngineConfig, Job, Policy, ReplicaRouting, Replicas, Serve,
+    DisaggregatedEngine, Engine, EngineConfig, EngineJob, Policy, ReplicaRouting, Replicas, Serve,
     StepLoad,
 };
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ fn engine(policy: Policy) -> Engine<Step> {
 ///
 /// Over a run that begins and ends empty both are the same, and divided by its length they are `L` and
 /// `lambda W`.
-fn both(serve: &mut impl Serve, jobs: &[Job]) -> (u128, u128) {
+fn both(serve: &mut impl Serve, jobs: &[EngineJob]) -> (u128, u128) {
     let (mut present, mut sojourns) = (0, 0);
     let mut arrived = vec![Stamp::EPOCH; jobs.len()];
     let mut jobs = jobs.iter().peekable();
@@ -51,7 +51,7 @@ fn both(serve: &mut impl Serve, jobs: &[Job]) -> (u128, u128) {
     }
 }
 
-fn jobs(seed: u64, count: u64) -> Vec<Job> {
+fn jobs(seed: u64, count: u64) -> Vec<EngineJob> {
     let (mut draws, mut at) = (Draws(seed), Stamp::EPOCH);
     let one = |id| {
         at += draws.gap(Nanos::from_millis(6));
