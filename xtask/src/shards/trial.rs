@@ -203,13 +203,17 @@ impl Summary {
     /// steady part lies.
     pub(crate) fn counts(&self) -> BTreeMap<String, Value> {
         let of = |name: &str| self.0.get(name).cloned().unwrap_or_default();
-        let whole = ["load", "requested", "requests", "tokens", "output", "warm_up", "status"];
+        let whole = ["load", "requested", "requests", "tokens", "warm_up", "status"];
         let mut counts: BTreeMap<String, Value> =
             whole.map(|name| (format!("/{name}"), of(name))).into();
-        for name in ["metrics", "rates", "lengths"] {
+        for name in ["visible_tokens", "reasoning_tokens", "by_channel", "tokens_per_event"] {
+            counts.insert(format!("/output/{name}"), of("output")[name].clone());
+        }
+        for name in ["metrics", "lengths"] {
             sample_sizes(&format!("/{name}"), &of(name), &mut counts);
         }
-        let of_host = ["connect", "dns", "tcp", "tls", "network", "read_lag"];
+        // Of events that are read together the gaps are no figures, and a pace neither.
+        let of_host = ["connect", "dns", "tcp", "tls", "network", "read_lag", "itl", "tpot"];
         counts.retain(|path, _| !of_host.iter().any(|name| path.contains(&format!("/{name}_ms/"))));
         counts
     }

@@ -175,7 +175,7 @@ fn levels(run: &StoredRun, asked: &ReportRequest<'_>) -> Result<Exit, Fail> {
             Err(levels) => sweep_or_blocks(run, levels, asked)?,
         },
     };
-    let exit = report.as_ref().map_or(Exit::missed(is_missed), exit);
+    let exit = report.as_ref().map_or_else(|| Exit::missed(is_missed), exit);
     Ok(checklist::enforce(&checklist, &asked.trust, exit))
 }
 

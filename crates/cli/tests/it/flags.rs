@@ -78,7 +78,7 @@ fn goals_that_are_missed_are_exit_code_1_and_those_that_hold_say_by_how_much() {
     );
     let missed = measured(&format!("bench --base-url {slow}"), "p50 ttft<10ms");
     assert_eq!(missed.code, Some(1), "{missed:?}");
-    assert!(missed.out.contains("missed, measured"), "{}", missed.out);
+    assert!(missed.out.contains("missed by "), "{}", missed.out);
     let scratch = Scratch::new("goals");
     let out = scratch.path("ab");
     let ab = format!("ab --rounds 5 --settle 0s --a {fast} --b {slow} --out {out}");

@@ -272,7 +272,7 @@ fn wrong_flags_and_files_are_named() {
         "row 0 (line 2): column p99_ttft_ms: `fast` is not a number",
     );
     with(&csv("rate,p99_ttft_ms\n-3,5\n"), "row 0 (line 2): column rate: -3; it must be above 0");
-    with(&csv("rate,p99_ttft_ms\n3\n"), "row 0 (line 2) has 1 fields and the header 2");
+    with(&csv("rate,p99_ttft_ms\n3\n"), "row 0 (line 2) has 1 field and the header 2");
     with(&csv("rate\n"), "there is no row; give one for each load");
     with(
         &csv("concurrency,p99_ttft_ms\n3,5\n"),

@@ -53,13 +53,17 @@ fn tapes(folder: &str) -> Vec<Tape> {
 /// What has to be the same, however many processes sent it: all that the load sets, and how many requests each figure is of. How many
 /// connections were made and what the kernel stamped is for the host to say, and where the steady part lies for the clock.
 fn counts(summary: &Value) -> BTreeMap<String, Value> {
-    let whole = ["load", "requested", "requests", "tokens", "output", "warm_up", "status"];
+    let whole = ["load", "requested", "requests", "tokens", "warm_up", "status"];
     let whole = whole.map(|name| (format!("/{name}"), summary[name].clone()));
     let mut counts: BTreeMap<String, Value> = whole.into();
-    for name in ["metrics", "rates", "lengths"] {
+    for name in ["visible_tokens", "reasoning_tokens", "by_channel", "tokens_per_event"] {
+        counts.insert(format!("/output/{name}"), summary["output"][name].clone());
+    }
+    for name in ["metrics", "lengths"] {
         sample_sizes(&format!("/{name}"), &summary[name], &mut counts);
     }
-    let of_host = ["connect", "dns", "tcp", "tls", "network", "read_lag"];
+    // Of events that are read together the gaps are no figures, and a pace neither.
+    let of_host = ["connect", "dns", "tcp", "tls", "network", "read_lag", "itl", "tpot"];
     counts.retain(|path, _| !of_host.iter().any(|name| path.contains(&format!("/{name}_ms/"))));
     counts
 }

@@ -137,7 +137,7 @@ fn what_cannot_be_watched_is_refused() {
         (&["--forward-pass", "127.0.0.1:9", "--pp", "2"], "--forward-pass does not work with --pp"),
         (&["--server-metrics", "127.0.0.1:9"], "a page has an address such as http://"),
         (&["--server-metrics-header", "sk-12345"], "--server-metrics-header: give NAME=VALUE"),
-        (&["--model-config", "llama-3.1-70b"], "the weights of"),
+        (&["--model-config", "llama-3.1-70b"], "--model-config llama-3.1-70b: the weights take"),
     ];
     for (flags, said) in cases {
         let given = if said.contains("is missing") { &[][..] } else { &system[..] };

@@ -54,7 +54,8 @@ impl FromStr for MeetingPoint {
         if host.is_empty() || host.contains(':') && !is_bracketed {
             return Err(MeetingPointError::NoHost { text });
         }
-        match port.parse::<u16>() {
+        let digits = port.bytes().all(|byte| byte.is_ascii_digit()).then_some(port);
+        match digits.unwrap_or_default().parse::<u16>() {
             Ok(1..) => Ok(Self::Address(text)),
             _ => Err(MeetingPointError::NoPort { text, port: port.to_owned() }),
         }

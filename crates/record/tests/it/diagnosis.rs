@@ -225,7 +225,7 @@ fn a_model_that_does_not_fit_is_said_with_what_it_lacks() {
     let document = Diagnosed::new(&run.levels, &large).diagnose("a model");
     assert!(document.is_impossible());
     let [reason] = &document.left_out[..] else { panic!("{document:?}") };
-    assert!(reason.starts_with("concurrency 1 and concurrency 8: the weights of"), "{reason}");
+    assert!(reason.starts_with("concurrency 1 and concurrency 8: the weights take "), "{reason}");
     assert!(reason.contains(" GB more than the "), "{reason}");
 }
 

@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_fit_of_few_loads_says_which_constants_it_borrowed() {
         let said = too_few(1, 7, &["link bandwidth reached", "time per kernel"]).unwrap();
-        assert!(said.starts_with("1 load is too few of 7: "), "{said}");
+        assert!(said.starts_with("1 of 7 loads is too few: "), "{said}");
         let line = said.replace("\n  ", " ");
         assert!(line.ends_with("borrowed are: link bandwidth reached; time per kernel"), "{line}");
         assert!(said.lines().all(|line| line.len() <= 80), "{said}");

@@ -114,7 +114,7 @@ fn the_highest_rate_lies_between_the_tested_ones() {
     for part in [
         "Operating point: 4 requests/s asked for, 4.00 completed: the most requests/s within the goals; the tightest goal is p99 TTFT, 40 % below its limit",
         "p99 TTFT <= 500 ms: met, measured 300 ms, margin 40 %",
-        "Highest rate within the goals: about 6.0 requests/s (5.8 to 6.2), interpolated between the tested 4 and 8; 6.0 (5.8 to 6.2) requests/s served",
+        "Highest rate within the goals: about 6.0 requests/s (5.8 to 6.2), interpolated between the tested 4 and 8; 6.0 (5.8 to 6.2) requests/s completed",
         "Beyond it p99 TTFT <= 500 ms breaks first, by 40 %: 700 ms at 8",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
@@ -136,7 +136,7 @@ fn without_intervals_that_of_the_edge_is_not_known() {
     let report = sweep(levels, "p99 ttft<=500ms");
     let text = said(&report);
     let part = "Highest concurrency within the goals: about 12, interpolated between the tested 8 and 16; \
-     14.5 requests/s served; no interval, since there are too few independent values near the \
+     14.5 requests/s completed; no interval, since there are too few independent values near the \
      limit";
     assert!(text.contains(part), "{text}");
     let highest = &parsed(&report)["decisions"][0]["tight"]["highest_load"];
