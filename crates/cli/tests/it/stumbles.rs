@@ -67,7 +67,7 @@ fn a_server_that_takes_any_name_says_which_model_it_has() {
     let any = fixed(Nanos::from_millis(1), Nanos::from_micros(100));
     let ended = bench(&any.base_url(), &["--model", "mistyped"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    let note = "note: the server lists the model ";
+    let note = "note: the server answers to `";
     assert!(ended.err.contains(note) && ended.err.contains("mistyped"), "{}", ended.err);
     let named = serve(ServerConfig::new(timing()).with_model("m"));
     let ended = bench(&named.base_url(), &["--model", "m"]);

@@ -68,7 +68,7 @@ fn the_breakdown_fits_a_terminal_and_names_what_it_shows() {
         "TPOT",
         "requests/s",
         "prefill by compute",
-        "decode by weights",
+        "by weights (weights",
         "+10 % memory bandwidth",
         "fp8 weights",
     ];
