@@ -1,6 +1,7 @@
 //! Runs of several processes: the same answer as of one.
 
 mod faults;
+mod full_disk;
 mod resumed;
 mod search;
 
