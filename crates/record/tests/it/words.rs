@@ -9,8 +9,8 @@ use fizeau_core::{
 };
 use fizeau_metrics::Slo;
 use fizeau_record::text::{
-    Charset, at_price, clock, duration_ms, five_digits, four_digits, half_width,
-    expected_time, minutes_and_seconds, percent, price_words, slo_words, stamps, supported, token_source,
+    Charset, at_price, clock, duration_ms, expected_time, five_digits, four_digits, half_width,
+    minutes_and_seconds, percent, price_words, slo_words, stamps, supported, token_source,
     unreadable, usd, usd_beside, with_price_origin,
 };
 use fizeau_record::{
