@@ -9,18 +9,29 @@ pub(crate) const PAGE_TOKENS: u32 = 16;
 /// The most query heads to a head of keys.
 const MOST_QUERY_HEADS: u64 = 16;
 
-/// Which tools print what the kernels for GPUs do not measure of `operation`; none where they do.
-pub(crate) fn imported_from(operation: &Operation) -> Option<&'static str> {
+/// Who measures an operation on a GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GpuCoverage {
+    /// A kernel or library call of this crate.
+    Kernel,
+    /// These tools print it.
+    Printed(&'static str),
+    /// Neither.
+    Nowhere,
+}
+
+/// Who measures `operation` on a GPU.
+pub(crate) fn coverage(operation: &Operation) -> GpuCoverage {
     match operation {
-        Operation::Attention { shape, .. } => decode_attention(shape).err().map(|_| {
+        Operation::Attention { shape, .. } if decode_attention(shape).is_err() => {
             let is_latent = shape.shared_kv && shape.phase == AttentionPhase::Decode;
-            if is_latent { "FlashMLA or FlashInfer" } else { "FlashInfer" }
-        }),
-        Operation::Recurrence { shape, .. } if shape.tokens > 1 => Some("no tool that is read yet"),
-        Operation::Collective { shape, .. } if shape.op == CollectiveOp::SendRecv => {
-            Some("nccl-tests")
+            GpuCoverage::Printed(if is_latent { "FlashMLA or FlashInfer" } else { "FlashInfer" })
         }
-        _ => None,
+        Operation::Recurrence { shape, .. } if shape.tokens > 1 => GpuCoverage::Nowhere,
+        Operation::Collective { shape, .. } if shape.op == CollectiveOp::SendRecv => {
+            GpuCoverage::Printed("nccl-tests")
+        }
+        _ => GpuCoverage::Kernel,
     }
 }
 
@@ -72,13 +83,13 @@ mod tests {
             shared_kv: false,
             page_tokens: None,
         };
-        let from = |shape| imported_from(&Operation::Attention { shape, role: None });
-        assert_eq!(from(decode), None);
+        let from = |shape| coverage(&Operation::Attention { shape, role: None });
+        assert_eq!(from(decode), GpuCoverage::Kernel);
         let narrow = AttentionShape { key_dim: 64, value_dim: 64, ..decode };
         let many = AttentionShape { query_heads: 32, kv_heads: 1, ..decode };
         let prompt = AttentionShape { phase: AttentionPhase::Prefill, query_len: 512, ..decode };
-        assert_eq!([narrow, many, prompt].map(from), [Some("FlashInfer"); 3]);
+        assert_eq!([narrow, many, prompt].map(from), [GpuCoverage::Printed("FlashInfer"); 3]);
         let latent = AttentionShape { key_dim: 576, value_dim: 512, shared_kv: true, ..decode };
-        assert_eq!(from(latent), Some("FlashMLA or FlashInfer"));
+        assert_eq!(from(latent), GpuCoverage::Printed("FlashMLA or FlashInfer"));
     }
 }

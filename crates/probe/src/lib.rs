@@ -102,9 +102,7 @@ pub use measurement::{
 pub use plateau::Plateau;
 pub use row::ProbeRow;
 pub use several::SeveralDevices;
-pub use shapes::{
-    ModelOperator, ModelPass, ModelRow, model_operators, model_trials, rows_by_component,
-};
+pub use shapes::{ModelOperator, ModelPass, ModelRows, model_operators, model_trials};
 pub use shares::PeakShares;
 pub use trial::{ProbeBackend, ProbeTrial, Unavailable, UnavailableReasons, usual_trials};
 pub use twins::{MeasuredOperator, MeasuredTerm};

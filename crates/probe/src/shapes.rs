@@ -3,7 +3,7 @@
 mod by_component;
 mod layers;
 
-pub use by_component::{ModelRow, rows_by_component};
+pub use by_component::ModelRows;
 
 use std::fmt::{self, Display, Formatter};
 

@@ -190,7 +190,7 @@ impl<'a> RunReader<'a> {
     }
 
     /// With every value in memory, so that percentiles of however many requests and gaps are exact.
-    pub fn with_every_value(self) -> Self {
+    pub fn exact(self) -> Self {
         Self { kept: usize::MAX, ..self }
     }
 

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use fizeau::experiment::{
-    CaseOutcome, CaseSpec, ImpossibleCase, RanCase, WallTime, WhatIfCase, WhatIfError, WhatIfRunner,
+    CaseOutcome, CaseSettings, CaseSpec, ImpossibleCase, RanCase, WallTime, WhatIfCase,
+    WhatIfError, WhatIfRunner,
 };
 use fizeau::harness::Cancel;
 use fizeau::record::RunFolder;
@@ -22,19 +23,26 @@ use crate::terminal::say::say;
 const LEVELS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 /// Runs each configuration, one after the other, and puts them side by side.
-pub(crate) fn run(mut asked: Vec<SimulatedCase>) -> Result<Exit, Fail> {
-    asked.iter_mut().for_each(|asked| load(&mut asked.args));
-    let Some(first) = asked.first().map(|asked| &asked.args) else { return Ok(Exit::Good) };
+pub(crate) fn run(mut cases: Vec<SimulatedCase>) -> Result<Exit, Fail> {
+    cases.iter_mut().for_each(|case| load(&mut case.args));
+    let Some(first) = cases.first().map(|case| &case.args) else { return Ok(Exit::Good) };
     check(first)?;
+    // A load that cannot be read is a slip of whoever typed it, and not a configuration that cannot run.
+    let loads = cases.iter().map(|case| asked(&case.args)).collect::<Result<Vec<_>, _>>()?;
     let goals = &first.level.goals;
     let out = first.level.result.out.as_ref();
     let folder = folder::claim(&folder::given_or_usual(out, WallTime::now(), "what-if"))?;
     let cancel = Cancel::new();
     interrupt::listen(cancel.clone())?;
-    let case = |(index, asked): (usize, _)| {
-        case(asked, folder.path().join(format!("configuration-{:02}", index + 1)), &cancel)
+    let case = |(index, (case, load))| {
+        what_if_case(
+            case,
+            load,
+            folder.path().join(format!("configuration-{:02}", index + 1)),
+            &cancel,
+        )
     };
-    let cases = asked.iter().enumerate().map(case).collect::<Result<_, _>>()?;
+    let cases = cases.iter().zip(loads).enumerate().map(case).collect::<Result<_, _>>()?;
     let running = WhatIfRunner::new(cases, goals.slo()?, cancel.clone());
     let mut running = running.with_goal_source(goals.source());
     while let Some(ran) = next_case(&mut running, &folder)? {
@@ -71,20 +79,20 @@ fn next_case(
     Ok(running.next_case(&mut ())?)
 }
 
-/// A configuration; one that cannot be says why, and the others go on.
-fn case<'a>(
-    SimulatedCase { settings, args }: &'a SimulatedCase,
+/// A configuration; one whose engine cannot be says why, and the others go on.
+fn what_if_case<'a>(
+    SimulatedCase { settings: names, args }: &'a SimulatedCase,
+    settings: CaseSettings,
     folder: PathBuf,
     cancel: &'a Cancel,
 ) -> Result<WhatIfCase<Simulation<'a>>, Fail> {
     // As of one configuration: the tapes of a search are kept where that was asked for.
     let is_kept = args.search.is_none() || args.level.result.out.is_some();
-    let engine = Simulation::new(args, is_kept.then_some(folder), cancel);
-    let spec = match engine.and_then(|engine| Ok(CaseSpec { settings: asked(args)?, engine })) {
+    let spec = match Simulation::new(args, is_kept.then_some(folder), cancel) {
         Err(Fail { exit: Exit::Usage, message }) => Err(ImpossibleCase::new(message)),
-        spec => Ok(spec?),
+        engine => Ok(CaseSpec { settings, engine: engine? }),
     };
-    Ok(WhatIfCase { settings: settings.clone(), spec })
+    Ok(WhatIfCase { settings: names.clone(), spec })
 }
 
 /// Refuses what is for one configuration only, and what vLLM's block of one would refuse.

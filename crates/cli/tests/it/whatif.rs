@@ -127,6 +127,7 @@ fn lists_that_make_no_sense_are_refused_by_name() {
         ("--tp 1,2 --append-result", "--append-result"),
         ("--tp on,2", "--tp on: give a whole number"),
         ("--case", "--case"),
+        ("--isl 8,many", "--isl: `many` cannot be read as a length"),
     ] {
         let err = refused_line(line);
         assert!(err.contains(said), "{line}: {err}");

@@ -37,20 +37,20 @@ pub struct LengthsSpec {
 #[non_exhaustive]
 pub enum LengthsSpecError {
     /// A ratio makes a range of a single number, and a law is one already.
-    #[error("a range widens a single number, and {field} {law} is already a distribution")]
+    #[error("a range widens a single number, and {field} {length} is already a distribution")]
     NoRange {
         /// Of prompts or of outputs.
         field: InputField,
         /// What was asked for.
-        law: Length,
+        length: Length,
     },
     /// vLLM's own prompts have a number of tokens, which their range widens.
-    #[error("vLLM's own prompts take a number of tokens, and {field} is {law}")]
+    #[error("vLLM's own prompts take a number of tokens, and {field} is {length}")]
     NoNumber {
         /// Of prompts or of outputs.
         field: InputField,
         /// What was asked for.
-        law: Length,
+        length: Length,
     },
 }
 
@@ -75,9 +75,9 @@ impl LengthsSpec {
         let input = input.unwrap_or_else(|| usual(WorkloadSpec::USUAL_INPUT, vllm.input));
         let output = output.unwrap_or_else(|| usual(WorkloadSpec::USUAL_OUTPUT, vllm.output));
         let ratios = self.ratios.unwrap_or_default();
-        let ranged = |field, law: Length, ratio| {
-            let range = law.clone().ranged(ratio, self.style);
-            range.ok_or(LengthsSpecError::NoRange { field, law })
+        let ranged = |field, length: Length, ratio| {
+            let range = length.clone().ranged(ratio, self.style);
+            range.ok_or(LengthsSpecError::NoRange { field, length })
         };
         Ok(Lengths::Independent {
             input: ranged(InputField::PromptLength, input, ratios.input)?,
@@ -90,14 +90,16 @@ impl LengthsSpec {
     /// # Errors
     /// If a length is no single number.
     pub fn put_into(&self, random: &mut VllmRandom) -> Result<(), LengthsSpecError> {
-        for (field, law, tokens) in [
+        for (field, length, tokens) in [
             (InputField::PromptLength, &self.input, &mut random.input),
             (InputField::OutputLength, &self.output, &mut random.output),
         ] {
-            match law {
+            match length {
                 None => {}
                 Some(Length::Fixed(number)) => *tokens = *number,
-                Some(law) => return Err(LengthsSpecError::NoNumber { field, law: law.clone() }),
+                Some(length) => {
+                    return Err(LengthsSpecError::NoNumber { field, length: length.clone() });
+                }
             }
         }
         let ratios = self.ratios.unwrap_or_default();

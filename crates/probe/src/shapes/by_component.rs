@@ -3,46 +3,85 @@
 use fizeau_roofline::{PassPhase, System, UniformLoad};
 
 use super::{ModelPass, model_operators};
-use crate::gpu_coverage::imported_from;
+use crate::gpu_coverage::{GpuCoverage, coverage};
 use crate::measurement::Component;
 
-/// A row that a probe could have of a model.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The rows of a probe that bear on a system under a load, by who can measure them. Components say what their rows are, so that names
+/// leave that out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ModelRow {
-    /// What it is of: `qkv 64 x 6144 x 4096`.
-    pub name: String,
-    /// Where this program measures it on no GPU, the tools whose output has it.
-    pub imported_on_gpus: Option<&'static str>,
+pub struct ModelRows {
+    /// What this program measures: each component, with what its rows are of, such as `qkv 64 x 6144 x 4096`.
+    pub measured: Vec<(Component, Vec<String>)>,
+    /// What other tools print, each with their names: `attention prefill 2048: FlashInfer`.
+    pub imported: Vec<String>,
+    /// What neither this program measures nor any tool prints that it reads.
+    pub unmeasured: Vec<String>,
 }
 
-/// The rows of a probe that bear on `system` under `load`, each component with what its rows are of: memory and arithmetic, and each
-/// operator of a decode step and of a prefill once. A component says what its rows are, so that names leave that out.
-#[must_use]
-pub fn rows_by_component(system: &System, load: &UniformLoad) -> Vec<(Component, Vec<ModelRow>)> {
-    let running = load.concurrency.get() as f64;
-    let passes = [
-        (PassPhase::Decode, system.decode_pass(load, running)),
-        (PassPhase::Prefill, system.prefill_pass(load)),
-    ];
-    let measured = |name: &str| vec![ModelRow { name: name.to_owned(), imported_on_gpus: None }];
-    let mut found = vec![
-        (Component::Memory, measured("reads of more than caches hold")),
-        (Component::Compute, measured("peak arithmetic")),
-    ];
-    let operators = passes
-        .iter()
-        .flat_map(|(phase, pass)| model_operators(system, ModelPass::of(*phase, pass)));
-    for operator in operators {
-        let component = operator.operation.component();
-        let name = operator.to_string().replace(", gemm ", " ").replace(" to bf16", "");
-        let name = name.strip_prefix("attention ").unwrap_or(&name).replace(", norm,", "");
-        let row = ModelRow { name, imported_on_gpus: imported_from(&operator.operation) };
-        match found.iter_mut().find(|(known, _)| *known == component) {
-            Some((_, rows)) if rows.contains(&row) => {}
-            Some((_, rows)) => rows.push(row),
-            None => found.push((component, vec![row])),
+impl ModelRows {
+    /// Those of `system` under `load`, measured on a processor: memory and arithmetic, and each operator of a decode step and of a prefill
+    /// once.
+    #[must_use]
+    pub fn on_processor(system: &System, load: &UniformLoad) -> Self {
+        Self::of(system, load, |_| GpuCoverage::Kernel)
+    }
+
+    /// The same, measured on a GPU.
+    #[must_use]
+    pub fn on_gpu(system: &System, load: &UniformLoad) -> Self {
+        Self::of(system, load, coverage)
+    }
+
+    /// Whether this program measures rows of `component` here.
+    #[must_use]
+    pub fn measures(&self, component: Component) -> bool {
+        self.measured.iter().any(|(known, _)| *known == component)
+    }
+
+    fn of(
+        system: &System,
+        load: &UniformLoad,
+        covered: impl Fn(&crate::Operation) -> GpuCoverage,
+    ) -> Self {
+        let running = load.concurrency.get() as f64;
+        let passes = [
+            (PassPhase::Decode, system.decode_pass(load, running)),
+            (PassPhase::Prefill, system.prefill_pass(load)),
+        ];
+        let mut rows = Self::default();
+        rows.measure(Component::Memory, "reads of more than caches hold".to_owned());
+        rows.measure(Component::Compute, "peak arithmetic".to_owned());
+        for (phase, pass) in &passes {
+            for operator in model_operators(system, ModelPass::of(*phase, pass)) {
+                let component = operator.operation.component();
+                let name = operator.to_string().replace(", gemm ", " ").replace(" to bf16", "");
+                let name = name.strip_prefix("attention ").unwrap_or(&name).replace(", norm,", "");
+                match covered(&operator.operation) {
+                    GpuCoverage::Kernel => rows.measure(component, name),
+                    GpuCoverage::Printed(tools) => {
+                        once(&mut rows.imported, format!("{component} {name}: {tools}"));
+                    }
+                    GpuCoverage::Nowhere => {
+                        once(&mut rows.unmeasured, format!("{component} {name}"));
+                    }
+                }
+            }
+        }
+        rows
+    }
+
+    fn measure(&mut self, component: Component, name: String) {
+        match self.measured.iter_mut().find(|(known, _)| *known == component) {
+            Some((_, names)) => once(names, name),
+            None => self.measured.push((component, vec![name])),
         }
     }
-    found
+}
+
+/// Adds `name`, unless it is there.
+fn once(names: &mut Vec<String>, name: String) {
+    if !names.contains(&name) {
+        names.push(name);
+    }
 }

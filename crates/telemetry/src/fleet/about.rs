@@ -60,8 +60,7 @@ pub(super) fn silent(address: &str, report: &ScrapeReport, now: Stamp) -> FleetF
     let why = match (failure, pages) {
         (Some(failure), _) => failure.why.to_string(),
         (None, 0) => "it was not answered yet".to_owned(),
-        (None, 1) => "two pages make a rate, and one has come".to_owned(),
-        (None, _) => "two pages make a rate, and the next one is waited for".to_owned(),
+        (None, _) => "figures take three pages, and the next one has not come yet".to_owned(),
     };
     let since = last.map(|last| now.saturating_since(last).to_millis());
     FleetFinding::Silent { address: address.to_owned(), since, why }

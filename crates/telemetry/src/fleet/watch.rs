@@ -15,6 +15,7 @@ use crate::device::{
 };
 #[cfg(feature = "forward-pass")]
 use crate::forward_pass::ForwardPassSubscriber;
+use crate::samples::Fetch;
 use crate::scraper::{ScrapeReport, ScrapeSettings, Scraper, ScraperError};
 use crate::server::ServerWindow;
 use crate::source::Source;
@@ -52,7 +53,7 @@ impl FleetSettings {
         if interval < Nanos::from_millis(10) || interval > Nanos::from_secs(3_600) {
             return Err(FleetSettingsError::Interval(interval));
         }
-        if window < interval || window > Nanos::from_secs(86_400) {
+        if window < interval * 2 || window > Nanos::from_secs(86_400) {
             return Err(FleetSettingsError::Window(window));
         }
         Ok(())
@@ -66,8 +67,8 @@ pub enum FleetSettingsError {
     /// From one page to the next it is too short, or too long.
     #[error("{0}; it must be from 10 ms to an hour")]
     Interval(Nanos),
-    /// Figures go back over less than two pages, or too far.
-    #[error("{0}; it must be from the interval to a day")]
+    /// Figures go back over less than three pages, or too far.
+    #[error("{0}; it must be from twice the interval to a day")]
     Window(Nanos),
 }
 
@@ -86,6 +87,20 @@ type WatchedPage = (String, Scraper);
 
 /// A page that is late by less is late because this machine is busy, not because there is a gap.
 const HICCUP: Nanos = Nanos::from_secs(1);
+
+/// How long the next page may take where one is due each `pace`.
+fn patience(pace: Nanos) -> Nanos {
+    (pace * 3).max(HICCUP)
+}
+
+/// From when on a page was made that had come by `end`: a window that began later would lie between two pages, where no gauge is known.
+fn around_a_page(
+    fetches: impl DoubleEndedIterator<Item = Fetch> + Clone,
+    end: Stamp,
+) -> Option<Stamp> {
+    let made = fetches.clone().map(|fetch| fetch.middle()).rfind(|made| *made <= end)?;
+    fetches.map(|fetch| fetch.answered).rfind(|answered| *answered <= made)
+}
 
 impl FleetWatch {
     /// Nobody yet.
@@ -109,7 +124,7 @@ impl FleetWatch {
         C: Clock + Send + 'static,
     {
         let FleetSettings { interval, window, .. } = self.settings;
-        let keep = Some(window + interval * 3);
+        let keep = Some(window + patience(interval));
         let settings = ScrapeSettings { interval, keep, ..ScrapeSettings::default() };
         // Those that differ in what is not shown.
         let numbered = (2..).map(|number| format!("{address} ({number})"));
@@ -252,7 +267,7 @@ impl FleetWatch {
             scraper.look(|report| match self.stretch(report, now) {
                 None => findings.push(silent(address, report, now)),
                 Some(stretch) => {
-                    stretches.push((address, stretch));
+                    stretches.push(((address, scraper), stretch));
                     about_pages(address, report, findings);
                 }
             });
@@ -263,43 +278,47 @@ impl FleetWatch {
         let longest = stretches.iter().map(|(_, stretch)| back(*stretch)).max()?;
         let (counted, young): (Vec<_>, Vec<_>) =
             stretches.into_iter().partition(|(_, stretch)| back(*stretch) * 3 >= longest);
-        for (address, stretch) in young {
+        for ((address, _), stretch) in young {
             let why = format!(
                 "its pages go back {}, and those of others {longest}: it counts once they go back as far",
                 back(stretch)
             );
-            findings.push(FleetFinding::NotReported { address: address.clone(), why });
+            findings.push(FleetFinding::NotReported { address: (*address).clone(), why });
         }
-        let from = counted.iter().map(|(_, (first, _))| *first).max()?;
+        let first = counted.iter().map(|(_, (first, _))| *first).max()?;
         let to = counted.iter().map(|(_, (_, last))| *last).min()?;
-        let from = from.max(to - self.settings.window);
+        let asked = first.max(to - self.settings.window);
+        let back = |((_, scraper), _): &((_, &Scraper), _)| {
+            scraper.look(|report| around_a_page(report.history.fetches(), to))
+        };
+        let from = counted.iter().filter_map(back).fold(asked, Stamp::min).max(first);
         (from < to).then(|| Window::within(from, to))
     }
 
-    /// From the first to the last of the pages between which there is no gap: two at least, of which the last is of late. Before a gap
-    /// nobody knows when what was counted was counted.
+    /// From the first to the last of the pages between which there is no gap, with one between them at least, of which the last is of late.
+    /// Before a gap nobody knows when what was counted was counted.
     fn stretch(&self, report: &ScrapeReport, now: Stamp) -> Option<(Stamp, Stamp)> {
-        let three = |pace: Nanos| (pace * 3).max(HICCUP);
-        let patience = three(self.pace(report));
+        let between_pages = patience(self.pace(report));
         let mut earlier = report.history.fetches().rev();
         let last = earlier.next()?;
         let failure = report.history.failures().last();
         // A server that is gone slows the pace, and is no less gone for that.
         let late = match failure.is_some_and(|failure| failure.fetch.answered > last.answered) {
-            true => three(self.settings.interval),
-            false => patience,
+            true => patience(self.settings.interval),
+            false => between_pages,
         };
         if now.saturating_since(last.answered) > late {
             return None;
         }
         let mut first = last;
         for fetch in earlier {
-            if first.requested.saturating_since(fetch.answered) > patience {
+            if first.requested.saturating_since(fetch.answered) > between_pages {
                 break;
             }
             first = fetch;
         }
-        (first != last).then_some((first.answered, last.requested))
+        let around = around_a_page(report.history.fetches(), last.requested)?;
+        (first != last && first.answered <= around).then_some((first.answered, last.requested))
     }
 
     /// How long a value stands on either side of its page: twice from one page to the next.
@@ -406,4 +425,32 @@ fn several(system: &System, count: u32) -> Result<System, DeploymentError> {
     let (model, device) = (system.model().clone(), system.device().clone());
     let all = System::new(model, device, deployment.with_replicas(replicas)?)?;
     Ok(all.with_serving(*system.serving()).with_routing(system.routing()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exposition::Page;
+    use crate::samples::History;
+
+    /// Pages that come 300 ms apart, where a window of 60 ms was asked for: between them the gauge is not known.
+    #[test]
+    fn a_window_has_a_page_in_it() {
+        let at = |ms| Stamp::EPOCH + Nanos::from_millis(ms);
+        let mut history = History::new();
+        for asked in [0, 300, 600] {
+            let page = Page::read(b"vllm:num_requests_running 16\n", None).unwrap();
+            let fetch = Fetch { requested: at(asked), answered: at(asked + 2) };
+            history.record(fetch, &page);
+        }
+        let running = |from| {
+            let window = Window::within(from, at(600));
+            ServerWindow::of(&history, window, Nanos::from_millis(40)).running
+        };
+        assert_eq!(running(at(540)), None);
+        let from = around_a_page(history.fetches(), at(600)).unwrap();
+        assert_eq!(from, at(2));
+        assert_eq!(running(from).unwrap().figure.mean, 16.0);
+        assert_eq!(around_a_page(history.fetches().take(2), at(300)), None);
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 #[cfg(feature = "probe")]
-use fizeau::probe::{Component, ModelRow, rows_by_component};
+use fizeau::probe::{Component, ModelRows};
 use fizeau::record::text::wrap_hanging;
 use fizeau::record::{DiagnosisDocument, ProbeWay, SpeedOfLightReference};
 use fizeau::roofline::{Device, UniformLoad};
@@ -25,22 +25,26 @@ pub(super) fn told(
     let device = reference.reference().system.device();
     let head = "\nTo separate what this device itself adds, measure these on the engine's machine:";
     let rows = rows(reference, &load);
+    let row = |text: &String| wrap_hanging(&format!("  {text}"), LINE, "    ");
     let mut lines = vec![head.to_owned()];
-    lines.extend(rows.measured.iter().map(|row| wrap_hanging(row, LINE, "    ")));
+    lines.extend(rows.measured.iter().map(row));
     let (how, command) = match ProbeWay::of(device) {
         ProbeWay::Import => ("with other tools, and read what they print:", command(device)),
         _ => ("with", of_model(args, reference, &load, rows.attention)),
     };
     lines.push(format!("{how}\n  {command} --out probed"));
     lines.push(format!("  fizeau diagnose {} --probe probed", args.run.display()));
-    if !rows.imported.is_empty() {
-        let import = format!(
-            "That command has no kernel for these on a GPU. `fizeau probe --import FILE... --hardware {}` reads what other tools print \
-             of them:",
-            device.name
-        );
-        lines.push(wrap_hanging(&import, LINE, "  "));
-        lines.extend(rows.imported.iter().map(|row| wrap_hanging(row, LINE, "    ")));
+    let import = format!(
+        "That command has no kernel for these on a GPU. `fizeau probe --import FILE... --hardware {}` reads what other tools print of \
+         them:",
+        device.name
+    );
+    let nowhere = "For these on a GPU there is no kernel here, and no tool whose output is read:";
+    for (head, names) in [(&*import, &rows.imported), (nowhere, &rows.unmeasured)] {
+        if !names.is_empty() {
+            lines.push(wrap_hanging(head, LINE, "  "));
+            lines.extend(names.iter().map(row));
+        }
     }
     lines.join("\n")
 }
@@ -88,10 +92,12 @@ fn of_model(
 
 /// What is to be measured.
 struct Rows {
-    /// By component, each in a line: `  gemm: qkv 64 x 6144 x 4096; ...`.
+    /// By component: `gemm: qkv 64 x 6144 x 4096; ...`.
     measured: Vec<String>,
-    /// What other tools print of it, each in a line with their names.
+    /// What other tools print of it, each with their names.
     imported: Vec<String>,
+    /// What is measured nowhere.
+    unmeasured: Vec<String>,
     /// The component of attention as the command names it; empty where none of its rows is measured by it.
     attention: &'static str,
 }
@@ -99,30 +105,19 @@ struct Rows {
 #[cfg(feature = "probe")]
 fn rows(reference: &SpeedOfLightReference, load: &UniformLoad) -> Rows {
     let system = reference.reference().system;
-    let is_gpu = matches!(ProbeWay::of(system.device()), ProbeWay::Gpu);
-    let mut rows = Rows { measured: Vec::new(), imported: Vec::new(), attention: "" };
-    for (component, found) in rows_by_component(system, load) {
-        let is_imported = |row: &ModelRow| is_gpu && row.imported_on_gpus.is_some();
-        let (imported, measured): (Vec<ModelRow>, Vec<ModelRow>) =
-            found.into_iter().partition(is_imported);
-        let names: Vec<&str> = measured.iter().map(|row| &*row.name).collect();
-        if !names.is_empty() {
-            rows.measured.push(format!("  {component}: {}", names.join("; ")));
-            if component == Component::Attention {
-                rows.attention = " attention";
-            }
-        }
-        let told = |row: ModelRow| {
-            format!("  {component} {}: {}", row.name, row.imported_on_gpus.unwrap_or_default())
-        };
-        rows.imported.extend(imported.into_iter().map(told));
-    }
-    rows
+    let rows = match ProbeWay::of(system.device()) {
+        ProbeWay::Gpu => ModelRows::on_gpu(system, load),
+        _ => ModelRows::on_processor(system, load),
+    };
+    let attention = if rows.measures(Component::Attention) { " attention" } else { "" };
+    let line = |(of, names): &(Component, Vec<String>)| format!("{of}: {}", names.join("; "));
+    let measured = rows.measured.iter().map(line).collect();
+    Rows { measured, imported: rows.imported, unmeasured: rows.unmeasured, attention }
 }
 
 /// Without probes operators have no names.
 #[cfg(not(feature = "probe"))]
 fn rows(_: &SpeedOfLightReference, _: &UniformLoad) -> Rows {
-    let measured = vec!["  memory; compute; gemm; attention; collective".to_owned()];
-    Rows { measured, imported: Vec::new(), attention: " attention" }
+    let measured = vec!["memory; compute; gemm; attention; collective".to_owned()];
+    Rows { measured, imported: Vec::new(), unmeasured: Vec::new(), attention: " attention" }
 }

@@ -28,7 +28,7 @@ pub(super) fn of_args<'a>(run: &'a StoredRun, args: &ReportArgs) -> Result<RunRe
     let reader = reader(run, &args.goodput, &args.speed_of_light)?;
     let mut reader = reader.with_choice(args.choosing.choice());
     if args.exact {
-        reader = reader.with_every_value();
+        reader = reader.exact();
     }
     if let Some(slo) = goal::slo(&args.slo)? {
         takes_other_goals(run)?;

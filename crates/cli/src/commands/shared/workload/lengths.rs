@@ -41,12 +41,12 @@ fn spec(args: &LengthArgs) -> Result<LengthsSpec, Fail> {
 
 fn refused(error: LengthsSpecError) -> Fail {
     match error {
-        LengthsSpecError::NoRange { field, law } => usage!(
-            "--random-range-ratio: it widens a single number, and {} {law} is already a distribution",
+        LengthsSpecError::NoRange { field, length } => usage!(
+            "--random-range-ratio: it widens a single number, and {} {length} is already a distribution",
             flag(field)
         ),
-        LengthsSpecError::NoNumber { field, law } => {
-            usage!("{} {law}: --dataset-name vllm-random takes a number of tokens", flag(field))
+        LengthsSpecError::NoNumber { field, length } => {
+            usage!("{} {length}: --dataset-name vllm-random takes a number of tokens", flag(field))
         }
         error => Fail::usage(error),
     }
