@@ -98,6 +98,8 @@ pub enum Confirmation {
         load: f64,
         /// How many long levels there were.
         missed: u32,
+        /// Whether a goal that more load breaks was among those missed, so that a lower load may keep all of them.
+        lower_may_hold: bool,
         /// The rate at which the last of them was served, where its queue grew to the end.
         served: Option<f64>,
     },
@@ -205,7 +207,7 @@ impl LoadSearch {
         match (purpose, &mut self.search) {
             (SearchPurpose::Evaluation, Some(search)) => search.observe(&evaluation),
             (SearchPurpose::Confirmation, _) => {
-                self.note(ask.load.value(), judgement, evaluation.bearing);
+                self.note(ask.load.value(), summary, judgement, evaluation.bearing);
             }
             (SearchPurpose::Start | SearchPurpose::Evaluation, _) => {
                 self.begin(&evaluation, summary)
@@ -311,7 +313,7 @@ impl LoadSearch {
     /// The goal that breaks first beyond the load that was found; none where no goal does.
     #[must_use]
     pub fn first_broken(&self) -> Option<Goal> {
-        let mut goals = self.spec.slo.goals.iter().filter(|goal| spec::breaks(goal));
+        let mut goals = self.spec.slo.goals.iter().filter(|goal| goal.breaks_under_load());
         goals.nth(self.result().first_broken?).copied()
     }
 
@@ -365,7 +367,9 @@ impl LoadSearch {
             Confirmation::NotRun => self.kept_up_to(load).unwrap_or(load),
             // Again below it, by steps that double: a short level near capacity makes the edge seem too high. What a queue that grew
             // was served at is nearer to what can be kept up than any step.
-            Confirmation::Missed { load: last, missed, served } if missed < MOST_LONG => {
+            Confirmation::Missed { load: last, missed, lower_may_hold: true, served }
+                if missed < MOST_LONG =>
+            {
                 let step = self.spec.tolerance * f64::from(1_u32 << (missed - 1));
                 let low = found.edge.map_or(load, |edge| edge.low());
                 let below = served.map_or(f64::INFINITY, |served| BELOW_SERVED * served);
@@ -388,7 +392,13 @@ impl LoadSearch {
         loads.reduce(f64::max).filter(|_| self.time.is_some())
     }
 
-    fn note(&mut self, load: f64, judgement: SearchJudgement, bearing: LoadOutcome) {
+    fn note(
+        &mut self,
+        load: f64,
+        level: &LevelSummary,
+        judgement: SearchJudgement,
+        bearing: LoadOutcome,
+    ) {
         let (refuted, missed) = match self.confirmation {
             Confirmation::Missed { load, missed, .. } => (Some(load), missed),
             Confirmation::NotRun | Confirmation::Held { .. } => (None, 0),
@@ -399,7 +409,12 @@ impl LoadSearch {
         };
         self.confirmation = match judgement {
             SearchJudgement::Held => Confirmation::Held { load, refuted },
-            _ => Confirmation::Missed { load, missed: missed + 1, served },
+            _ => Confirmation::Missed {
+                load,
+                missed: missed + 1,
+                lower_may_hold: judge::lower_may_hold(&self.spec.slo, level, judgement),
+                served,
+            },
         };
     }
 

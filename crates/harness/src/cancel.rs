@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll};
@@ -57,6 +58,17 @@ impl Cancel {
     pub async fn cancelled(&self) {
         let watch = self.watch();
         poll_fn(|cx| watch.poll(cx)).await;
+    }
+
+    /// What comes of `work`, unless the switch is thrown before.
+    pub(crate) async fn unless_thrown<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let watch = self.watch();
+        let mut work = pin!(work);
+        poll_fn(|cx| match watch.poll(cx) {
+            Poll::Ready(()) => Poll::Ready(None),
+            Poll::Pending => work.as_mut().poll(cx).map(Some),
+        })
+        .await
     }
 
     /// A switch for a part of the run: thrown with this one, and by itself without it.

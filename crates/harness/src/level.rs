@@ -103,13 +103,13 @@ impl<T: Transport, C: Timer> Measure for TaskDriver<'_, T, C> {
         let mut requests = level.plan.walk(level.shard.sessions());
         if level.start.is_some() {
             // The wait for others is no part of the level.
-            self.timer.sleep_until(gate - LEAD).await;
+            off.unless_thrown(self.timer.sleep_until(gate - LEAD)).await;
         }
         let steal = StealWatch::start(self.watch, self.timer);
         let watch = CpuWatch::start(self.watch, self.timer);
         let start = gate.max(self.timer.now());
         if level.start.is_some() {
-            self.timer.sleep_until(start).await;
+            off.unless_thrown(self.timer.sleep_until(start)).await;
         }
         let drive_loop = DriveLoop::new(self.transport, self.timer, &off, start);
         let drive_loop =

@@ -9,7 +9,7 @@ use std::fmt;
 use fizeau_core::Interval;
 use serde::{Deserialize, Serialize};
 
-use crate::{LevelSummary, Metric, Statistic};
+use crate::{BetterDirection, LevelSummary, Metric, Statistic};
 
 /// A set of goals that a level must meet all of.
 ///
@@ -167,6 +167,17 @@ impl Goal {
         limit: f64,
     ) -> Self {
         Self { statistic, metric, comparison, limit, loosest: None }
+    }
+
+    /// Whether more load breaks it: an upper limit of what should be low, or a lower one of the share of good requests. A lower limit of a
+    /// rate is rather reached by more load.
+    #[must_use]
+    pub fn breaks_under_load(&self) -> bool {
+        let is_upper = matches!(self.comparison, Comparison::Less | Comparison::LessOrEqual);
+        match self.metric {
+            Metric::GoodShare => !is_upper,
+            metric => is_upper && metric.direction() == BetterDirection::LowerIsBetter,
+        }
     }
 
     /// The most of the requests sent that may fail, as a share. A failed one met nothing: of a percentile it is what lies beyond it, of

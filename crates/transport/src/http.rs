@@ -202,7 +202,7 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
             }
         }
         for (endpoint, wire) in held {
-            endpoint.check_in(wire);
+            endpoint.check_in(wire, &self.clock);
         }
         outcome
     }

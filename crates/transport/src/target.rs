@@ -2,6 +2,7 @@
 
 mod balance;
 mod connections;
+mod keep_alive;
 mod proxy;
 mod request_body;
 #[cfg(feature = "tls")]
@@ -21,6 +22,7 @@ pub(crate) use balance::Balancer;
 pub use balance::LoadBalancing;
 pub(crate) use connections::ConnectionSettings;
 pub use connections::{ConnectionUse, HttpVersion, StampChoice, Timeouts};
+pub(crate) use keep_alive::KeepAliveRecord;
 pub(crate) use proxy::ProxyRoute;
 pub use proxy::{Proxy, ProxyError};
 #[cfg(feature = "tls")]

@@ -8,8 +8,6 @@ use fizeau_metrics::{
 use fizeau_pareto::{Evaluation, FigureEstimate, LimitRelation, LoadOutcome, log_margin};
 use fizeau_record::SearchJudgement;
 
-use super::spec::breaks;
-
 /// The margins of all goals that more load breaks, of a level that was judged so.
 pub(super) fn evaluation(
     slo: &Slo,
@@ -17,7 +15,7 @@ pub(super) fn evaluation(
     level: &LevelSummary,
     judgement: SearchJudgement,
 ) -> Evaluation {
-    let goals = slo.goals.iter().filter(|goal| breaks(goal));
+    let goals = slo.goals.iter().filter(|goal| goal.breaks_under_load());
     Evaluation {
         load: load.value(),
         margins: goals.map(|goal| margin_of(goal, level)).collect(),
@@ -47,6 +45,13 @@ pub(super) fn judge(
     }
 }
 
+/// Whether what a level missed may be kept at a lower load: not where all goals that load breaks were kept.
+pub(super) fn lower_may_hold(slo: &Slo, level: &LevelSummary, judgement: SearchJudgement) -> bool {
+    let missed = slo.evaluate(level).into_iter().filter(|outcome| !is_met(outcome, level));
+    judgement != SearchJudgement::Missed
+        || missed.into_iter().any(|outcome| outcome.goal.breaks_under_load())
+}
+
 /// Whether more was sent than was served. A level that sends all it has at once is too short to show a queue that grows: there it is
 /// one that takes twice as long as its requests take to leave and to be answered.
 fn is_saturated(load: LevelLoad, level: &LevelSummary, quickest: Option<Millis>) -> bool {
@@ -64,7 +69,7 @@ fn is_saturated(load: LevelLoad, level: &LevelSummary, quickest: Option<Millis>)
 
 fn is_met(outcome: &GoalOutcome, level: &LevelSummary) -> bool {
     let goal = &outcome.goal;
-    let sample = goal.metric.distribution(level).filter(|_| breaks(goal));
+    let sample = goal.metric.distribution(level).filter(|_| goal.breaks_under_load());
     match sample.and_then(|sample| sample.value_or_max(goal.statistic)) {
         Some(of) => GoalOutcome { measured: Some(of.value.get()), ..*outcome }.is_met(),
         None => outcome.is_met(),

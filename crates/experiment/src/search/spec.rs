@@ -3,7 +3,7 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::{LoadKind, Nanos};
-use fizeau_metrics::{BetterDirection, Comparison, Goal, Metric, Slo, Statistic};
+use fizeau_metrics::{Goal, Slo, Statistic};
 use fizeau_pareto::{Loads, SearchSpec, SearchSpecError};
 
 use super::time::SHORTEST_BUDGET;
@@ -120,7 +120,7 @@ impl LoadSearchSpec {
     }
 
     pub(super) fn check(&self) -> Result<(), LoadSearchError> {
-        if !self.slo.goals.iter().any(breaks) {
+        if !self.slo.goals.iter().any(Goal::breaks_under_load) {
             return Err(LoadSearchError::NothingBreaks(self.slo.to_string()));
         }
         if self.most_levels < 3 {
@@ -187,13 +187,4 @@ fn needed(slo: &Slo) -> NonZeroU64 {
     let is_far_out = |statistic| matches!(statistic, Statistic::P999 | Statistic::Max);
     let far_out = slo.goals.iter().any(|goal| is_far_out(goal.statistic));
     if far_out { FAR_OUT } else { USUAL }
-}
-
-/// Whether more load breaks a goal.
-pub(super) fn breaks(goal: &Goal) -> bool {
-    let upper = matches!(goal.comparison, Comparison::Less | Comparison::LessOrEqual);
-    match goal.metric {
-        Metric::GoodShare => !upper,
-        metric => upper && metric.direction() == BetterDirection::LowerIsBetter,
-    }
 }

@@ -89,7 +89,11 @@ impl PollCoalescer {
         let span = span.and_then(|(first, last)| last.since(first));
         let gaps = tape.arrivals.len().saturating_sub(1) as u64;
         if let Some(span) = span.filter(|_| gaps > 0) {
-            let is_fine = tape.stamps == StampSource::Kernel && close_gaps(tape) * FEW < gaps;
+            // Over HTTP/2 many replies share a socket, whose round trip is then none of theirs: what came of all of them in a pause would
+            // be read at once, with the stamp of the last packet.
+            let is_alone = tape.round_trip.is_some();
+            let is_stamped = tape.stamps == StampSource::Kernel && is_alone;
+            let is_fine = is_stamped && close_gaps(tape) * FEW < gaps;
             self.0.pace.store(if is_fine { (span / gaps).as_nanos() } else { 0 }, Relaxed);
         }
     }
@@ -207,7 +211,7 @@ mod tests {
     /// A tape with an event every `pace`.
     fn tape(pace: u64, stamps: StampSource) -> Tape {
         let mut tape = Tape::sent_at(ms(0));
-        tape.stamps = stamps;
+        (tape.stamps, tape.round_trip) = (stamps, Some(Nanos::from_micros(20)));
         let arrival = |i| Arrival::tokens(ms(50 + i * pace), 1, Channel::Visible);
         tape.arrivals = (0..10).map(arrival).collect();
         tape
@@ -226,6 +230,8 @@ mod tests {
         assert_eq!(length(), Some(LONGEST));
         coalescer.note(&tape(5, StampSource::User));
         assert!(!fine(), "a stamp of our own would be late by the pause");
+        coalescer.note(&Tape { round_trip: None, ..tape(5, StampSource::Kernel) });
+        assert!(!fine(), "other replies on the same socket would be read with it");
         coalescer.note(&tape(0, StampSource::Kernel));
         assert!(!fine(), "two events might share a stamp");
         let mut pairs = tape(10, StampSource::Kernel);

@@ -1,9 +1,6 @@
 //! One worker: an event loop that carries out its part of each level.
 
 use std::convert::Infallible;
-use std::future::{Future, poll_fn};
-use std::pin::pin;
-use std::task::Poll;
 
 use fizeau_core::{Clock, Failure, Nanos, Stamp, Tape, Timer, WarmUp};
 use fizeau_metrics::ClientWatch;
@@ -172,9 +169,10 @@ impl<T: Preconnect, C: Clock> Worker<T, C> {
             return post.done(Ok((driven, ClientWatch::default())));
         };
         let slots = cap.slots(&self.timer, start);
-        self.timer.sleep_until(start - LEAD).await;
+        // An instant that was agreed on may be far ahead.
+        cancel.unless_thrown(self.timer.sleep_until(start - LEAD)).await;
         post.send(WorkerMessage::Starting);
-        self.timer.sleep_until(start).await;
+        cancel.unless_thrown(self.timer.sleep_until(start)).await;
         let watch = CpuWatch::start(SelfWatch::Thread, &self.timer);
         let drive_loop =
             self.drive_loop(&cancel, start).with(stop_after, text).until(Some(&enough));
@@ -207,13 +205,7 @@ impl<T: Preconnect, C: Clock> Worker<T, C> {
 
     /// A failure here shows again, on the tape of the request that would have had the connection.
     async fn connect_ahead(&self, count: u64, cancel: &Cancel) {
-        let watch = cancel.watch();
-        let mut connecting = pin!(self.transport.preconnect(saturated(count)));
-        poll_fn(|cx| match watch.poll(cx) {
-            Poll::Ready(()) => Poll::Ready(()),
-            Poll::Pending => connecting.as_mut().poll(cx).map(drop),
-        })
-        .await;
+        cancel.unless_thrown(self.transport.preconnect(saturated(count))).await;
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::num::NonZeroU32;
 
-use fizeau_core::{Nanos, Stamp};
+use fizeau_core::{Clock, Nanos, Stamp};
 use fizeau_harness::{
-    Cancel, DriveLimits, Measure, PlannedLevel, SelfWatch, StartGate, TaskDriver,
+    Cancel, DriveLimits, DriveNotice, Measure, Observer, PlannedLevel, SelfWatch, StartGate,
+    TaskDriver,
 };
 use fizeau_workload::{ArrivalLaw, Lengths, Plan, PlanSpec};
 
@@ -39,5 +40,35 @@ fn the_wait_for_an_agreed_start_is_not_in_the_proof() {
             (watched.cpu_share, watched.run_delay_share, watched.steal_share),
             (None, None, None)
         );
+    });
+}
+
+/// Whoever calls off as soon as the start was agreed on.
+struct CalledOff(Cancel);
+
+impl Observer for CalledOff {
+    fn notice(&mut self, notice: DriveNotice<'_>) {
+        if let DriveNotice::WarmedUp { .. } = notice {
+            self.0.cancel();
+        }
+    }
+}
+
+#[test]
+fn the_wait_for_an_agreed_start_can_be_called_off() {
+    paused(async {
+        let time = Paused::new();
+        let server = Server::new(&time, Nanos::from_millis(100));
+        let (cancel, watch) = (Cancel::new(), SelfWatch::Off);
+        let mut rig = TaskDriver { transport: &server, timer: &time, watch, cancel: &cancel };
+        let workload = PlanSpec { lengths: Lengths::fixed(8, 1), ..PlanSpec::new(1).unwrap() };
+        let plan = Plan::new(PlanSpec { arrivals: ArrivalLaw::ClosedLoop, ..workload }).unwrap();
+        let load = DriveLimits { max_in_flight: NonZeroU32::new(1), stop_after: None };
+        let start = Some(&LongGate as &dyn StartGate);
+        let level = PlannedLevel { start, ..PlannedLevel::new(&plan, load) };
+        let (mut tapes, mut off) = (Vec::new(), CalledOff(cancel.clone()));
+        rig.measure(level, &mut tapes, &mut off).await.unwrap();
+        assert!(tapes.is_empty());
+        assert!(time.now() < Stamp::EPOCH + Nanos::from_secs(1), "{:?}", time.now());
     });
 }

@@ -205,7 +205,7 @@ fn import(
     let completed = totals.successful;
     let all = benchmark.requests.take().map(|groups| Requests::of(groups, record)).transpose()?;
     // A sample of the requests, or none of them, is no record of the run.
-    let whole = all.filter(|all| all.completed() == completed);
+    let whole = all.filter(|all| all.are_whole(totals));
     let strategy = benchmark.strategy();
     let whole = if strategy.is_timed() { whole } else { whole.map(Requests::unplanned) };
     let mut sheet = FigureSheet::new(completed);

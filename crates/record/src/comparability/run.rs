@@ -7,9 +7,10 @@ use fizeau_metrics::{GoodputGoals, LoadPacing};
 use super::agree::{must_agree, of_level, repeats_must_agree};
 use super::level::{Level, Repeat};
 use super::{CompareError, CompareOptions};
-use crate::reading::{StoredGoals, sweep};
+use crate::reading::{StoredGoals, is_sustained_folder, sweep};
 use crate::{
-    ChangedField, ComparedRunNote, DocumentFields, ImportedRun, RunDocument, StoredError, StoredRun,
+    ChangedField, ComparedRunNote, DocumentFields, ImportedRun, RunDocument, StoredError,
+    StoredLevel, StoredRun,
 };
 
 /// One side of a comparison: a run, or several that were asked the same.
@@ -124,7 +125,10 @@ impl Run {
         let document = document(&stored)?;
         let goals = sweep::read(&stored)?.map(|_| stored.goals()).transpose()?;
         let StoredGoals { slo, set_aside } = goals.unwrap_or_default();
-        let levels = stored.levels().iter();
+        // A load that was sustained is no repeat of the level at that load: it is longer, and each run may have sustained another.
+        let is_sustained = |level: &&StoredLevel| is_sustained_folder(level.name());
+        let has_curve = !stored.levels().iter().all(|level| is_sustained(&level));
+        let levels = stored.levels().iter().filter(|level| !(has_curve && is_sustained(level)));
         let levels = levels.map(|level| Level::read(level, &document, slo.as_ref()));
         let mut levels: Vec<Level> = levels.collect::<Result<_, StoredError>>()?;
         levels.iter_mut().take(1).for_each(|first| first.notes.extend(set_aside.iter().cloned()));

@@ -99,6 +99,8 @@ impl GoalResult {
             runs.into_iter().filter_map(|run| figure(goal, run)).collect();
         let over_runs = FigureOverRuns::of(&figures);
         if let (Some(_), Some(GoalFigure { estimate, ends })) = (over_runs, over(goal, &figures)) {
+            // Where they decide, each run's own over its schedule or over all that it sent is among those figures.
+            (result.outcome.from_schedule, result.outcome.over_sent) = (None, None);
             result.outcome.measured = Some(estimate.value());
             let (low, high) = (estimate.low(), estimate.high());
             let is_interval = ends == FigureEnds::Interval;

@@ -138,7 +138,7 @@ impl JudgedLevels<'_> {
                     requests_per_s,
                     served,
                     bounds: if is_of_served { HighestLoadBasis::Interval } else { found.bounds },
-                    is_open_below: false,
+                    is_open_below: reached.is_open_below,
                     is_open_above: true,
                     nearest,
                     next: None,

@@ -60,6 +60,18 @@ impl SearchReport {
 
     /// That no load kept the goals for long, and no short level was at a lower one than `lowest`.
     fn refuted_words(&self, lowest: &SearchedLevel) -> String {
+        let goals = self.goals_at(lowest).into_iter();
+        let mut missed = goals.filter(|goal| !goal.is_met()).map(|goal| goal.outcome.goal);
+        if lowest.judgement == SearchJudgement::Missed
+            && missed.all(|goal| !goal.breaks_under_load())
+        {
+            return format!(
+                "No load kept all goals. At {}, about the highest that keeps those which load breaks, another is missed ({}), and a lower \
+                 load misses it by more",
+                self.load_words(lowest),
+                self.why_missed(lowest),
+            );
+        }
         format!(
             "No load down to {} kept the goals over a long level ({}). Short levels put the \
              limit there or above. A lower load may keep them: search up to {}",

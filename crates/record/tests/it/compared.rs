@@ -1,6 +1,7 @@
 //! Comparisons of whatever runs and files there are: which are refused, and what is said of the others.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use fizeau_core::{Estimate, Interval};
 use fizeau_metrics::LevelFigure;
@@ -10,6 +11,7 @@ use fizeau_record::{
 };
 use serde_json::{Value, json};
 
+use crate::folder::Scratch;
 use crate::reading::{as_it_was, fixture};
 
 /// The sides as the command line has them: runs of a side behind commas.
@@ -181,4 +183,32 @@ fn a_frontier_is_pushed_by_the_mean_of_what_both_cover() {
     let one = &frontier(1.0, known)[..1];
     assert_eq!(FrontierDistance::between(one, &frontier(1.0, known)), None);
     assert_eq!(FrontierDistance::between(&frontier(1.0, known), one), None);
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => drop(fs::copy(entry.path(), &to).unwrap()),
+        }
+    }
+}
+
+/// It is longer than the level at its load, so that it is no repeat of it.
+#[test]
+fn a_load_that_was_sustained_is_no_repeat() {
+    let scratch = Scratch::new("sustained");
+    copy(&fixture("sweep"), &scratch.0);
+    let levels = || {
+        let sides = [vec![scratch.0.clone()], vec![fixture("sweep")]];
+        let report = ComparisonReport::of_sides(&sides, &CompareOptions::default()).unwrap();
+        let document: Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();
+        document["comparisons"][0]["levels"].clone()
+    };
+    let before = levels();
+    copy(&fixture("sweep/concurrency-0001"), &scratch.0.join("sustained-concurrency-0001"));
+    assert_eq!(levels(), before);
 }

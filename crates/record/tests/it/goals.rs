@@ -155,3 +155,20 @@ fn what_failed_is_averaged_over_the_runs_of_a_load() {
     assert_eq!(rate.outcome.goal.statistic, Statistic::Value);
     assert_eq!(rate.outcome.measured, Some(PerSec::new(10.0).get()));
 }
+
+/// Of three runs one misses the goal from the schedule: the figure that decides is the median of what decides each.
+#[test]
+fn over_runs_a_stricter_figure_of_one_decides_for_none() {
+    for late in 0..3 {
+        let mut all = runs(&[(100, 45.0), (100, 48.0), (100, 46.0)]);
+        for (index, level) in all.iter_mut().enumerate() {
+            level.summary.arrivals = Some(ArrivalSummary::default());
+            let from_schedule = if index == late { 70.0 } else { 47.0 };
+            let metrics = &mut level.summary.metrics;
+            metrics.ttft_scheduled = sample(&metrics.ttft_scheduled, 100, from_schedule);
+        }
+        let (result, _) = judged("p99 ttft<50ms", all);
+        assert!(result.is_met(), "{late}: {}", result.words());
+        assert!(result.outcome.measured.is_some_and(|of| of < 50.0), "{late}: {result:?}");
+    }
+}

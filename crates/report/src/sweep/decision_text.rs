@@ -122,7 +122,7 @@ impl Shown<'_, SweepReport> {
         found: &EdgeBeyond,
         named: &dyn Fn(usize) -> String,
     ) -> String {
-        let surely = match found.surely < found.load {
+        let surely = match found.surely < found.load && !found.is_open_below {
             true => format!(" (surely {})", in_words(kind, found.surely, None)),
             false => String::new(),
         };

@@ -9,7 +9,7 @@ use fizeau_record::{
     OperatingPoint, Profile, SweepReport,
 };
 use fizeau_report::{Charset, ChecklistRows, Shown, Terminal, TextStyle, Verbosity};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::sample;
 
@@ -142,6 +142,17 @@ fn without_intervals_that_of_the_edge_is_not_known() {
     let highest = &parsed(&report)["decisions"][0]["tight"]["highest_load"];
     assert!(highest["load_ci"].is_null() && highest["requests_per_s_ci"].is_null());
     assert_eq!(highest["load_ci_reason"], "no interval is known of p99 ttft<=500ms");
+}
+
+/// The worse end of no level's interval keeps the goal: then nothing says that even the lowest load does.
+#[test]
+fn a_load_that_may_break_the_goals_even_at_the_lowest_level_is_not_sure() {
+    let levels = vec![rate(1.0, 400.0, 150.0), rate(2.0, 450.0, 150.0)];
+    let report = sweep(levels, "p99 ttft<=500ms");
+    let text = said(&report);
+    assert!(text.contains("above the highest tested, 2") && !text.contains("surely"), "{text}");
+    let highest = &parsed(&report)["decisions"][0]["tight"]["highest_load"];
+    assert_eq!(highest["load_ci"], json!([null, null]), "{highest}");
 }
 
 #[test]

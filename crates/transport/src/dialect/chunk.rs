@@ -3,11 +3,15 @@
 
 use fizeau_core::{ServerTiming, Tokens, Usage};
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, MapAccess};
 use serde_json::Value;
 
 pub(crate) use super::json::message;
 
-use super::fields::{DeltaContent, FewItems, ItemCount, TextField};
+use super::fields::{
+    CallArguments, DeltaContent, FewItems, ItemCount, Lenient, TextField, lenient,
+};
 use super::json::{
     Timings, WholeCount, append, counted, object_or_done, seconds, take_finish, words,
 };
@@ -64,7 +68,7 @@ struct Choice<'a> {
     token_ids: ItemCount,
     /// LMDeploy.
     output_ids: ItemCount,
-    logprobs: Option<OpenAiLogprobs>,
+    logprobs: Logprobs,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -100,7 +104,7 @@ struct OpenAiToolCall<'a> {
 struct OpenAiFunction<'a> {
     #[serde(borrow)]
     name: TextField<'a>,
-    arguments: TextField<'a>,
+    arguments: CallArguments<'a>,
 }
 
 /// `content` on the chat route, `tokens` on the completions route.
@@ -111,11 +115,28 @@ struct OpenAiLogprobs {
     tokens: ItemCount,
 }
 
+/// What is there of them; a number in their place (Together) says nothing.
+#[derive(Debug, Default)]
+struct Logprobs(OpenAiLogprobs);
+
+impl<'a> Lenient<'a> for Logprobs {
+    fn of_map<A: MapAccess<'a>>(map: A) -> Result<Self, A::Error> {
+        OpenAiLogprobs::deserialize(MapAccessDeserializer::new(map)).map(Self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Logprobs {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        lenient(from)
+    }
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct OpenAiUsage {
     prompt_tokens: WholeCount,
     completion_tokens: WholeCount,
+    total_tokens: WholeCount,
     prompt_tokens_details: Option<OpenAiTokenDetails>,
     completion_tokens_details: Option<OpenAiTokenDetails>,
     /// SGLang has it at the top.
@@ -160,14 +181,17 @@ fn classify(chunk: OpenAiChunk<'_>) -> WireEvent<'_> {
 }
 
 fn take_choice<'a>(event: &mut WireEvent<'a>, choice: Choice<'a>) {
-    append(&mut event.visible, choice.text.0);
+    // Together sends the same text in both places, on either route.
+    let is_twice = choice.delta.as_ref().is_some_and(|of| of.content.text == choice.text.0);
+    if !is_twice {
+        append(&mut event.visible, choice.text.0);
+    }
     if let Some(delta) = choice.delta {
         take_delta(event, delta);
     }
     event.token_ids += choice.token_ids.0.max(choice.output_ids.0);
-    if let Some(logprobs) = choice.logprobs {
-        event.logprobs += logprobs.content.0.max(logprobs.tokens.0);
-    }
+    let Logprobs(logprobs) = choice.logprobs;
+    event.logprobs += logprobs.content.0.max(logprobs.tokens.0);
     take_finish(event, &choice.finish_reason.0);
 }
 
@@ -175,7 +199,10 @@ fn take_delta<'a>(event: &mut WireEvent<'a>, delta: Delta<'a>) {
     append(&mut event.visible, delta.content.text);
     append(&mut event.refusal, delta.refusal.0);
     let calls = delta.tool_calls.into_iter().filter_map(|call| call.function);
-    for function in calls.chain(delta.function_call) {
+    let mut calls = calls.peekable();
+    // One call under the old and the new name is still one.
+    let old = delta.function_call.filter(|_| calls.peek().is_none());
+    for function in calls.chain(old) {
         append(&mut event.tool_call, function.name.0);
         append(&mut event.tool_call, function.arguments.0);
     }
@@ -230,11 +257,20 @@ impl OpenAiUsage {
         let completion = self.completion_tokens_details.as_ref();
         let cached = prompt.and_then(|details| details.cached_tokens.0);
         let reasoning = completion.and_then(|details| details.reasoning_tokens.0);
+        let reasoning = reasoning.or(self.reasoning_tokens.0);
         Usage {
             prompt_tokens: self.prompt_tokens.tokens(),
-            completion_tokens: self.completion_tokens.tokens(),
+            completion_tokens: self.generated(reasoning).map(Tokens::new),
             cached_tokens: cached.or(self.prompt_cache_hit_tokens.0).map(Tokens::new),
-            reasoning_tokens: reasoning.or(self.reasoning_tokens.0).map(Tokens::new),
+            reasoning_tokens: reasoning.map(Tokens::new),
         }
+    }
+
+    /// All generated tokens. Thoughts are among the completion's, but for servers that count them beside it: these tell by their total.
+    fn generated(&self, reasoning: Option<u64>) -> Option<u64> {
+        let completion = self.completion_tokens.0?;
+        let all = completion.checked_add(reasoning.unwrap_or_default())?;
+        let total = self.prompt_tokens.0.and_then(|prompt| prompt.checked_add(all));
+        Some(if total.is_some() && total == self.total_tokens.0 { all } else { completion })
     }
 }

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 
 /// A string, borrowed from the input unless it holds an escape; null is empty.
 ///
@@ -56,6 +58,27 @@ impl<'de: 'a, 'a> Deserialize<'de> for Loose<'a> {
     }
 }
 
+/// Arguments of a tool call: the text of a string, the JSON of an object.
+#[derive(Debug, Default)]
+pub(super) struct CallArguments<'a>(pub(super) Cow<'a, str>);
+
+impl<'a> Lenient<'a> for CallArguments<'a> {
+    fn of_text(text: Cow<'a, str>) -> Self {
+        Self(text)
+    }
+
+    fn of_map<A: MapAccess<'a>>(map: A) -> Result<Self, A::Error> {
+        let value = Value::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(Self(Cow::Owned(value.to_string())))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for CallArguments<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        lenient(from)
+    }
+}
+
 /// What is made of any JSON value: the default of all that the type makes nothing of.
 pub(super) trait Lenient<'a>: Default {
     fn of_text(_: Cow<'a, str>) -> Self {
@@ -68,6 +91,11 @@ pub(super) trait Lenient<'a>: Default {
 
     fn of_fraction(_: f64) -> Self {
         Self::default()
+    }
+
+    fn of_map<A: MapAccess<'a>>(mut map: A) -> Result<Self, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Self::default())
     }
 }
 
@@ -115,9 +143,8 @@ pub(super) fn lenient<'de, T: Lenient<'de>, D: Deserializer<'de>>(from: D) -> Re
             Ok(T::default())
         }
 
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
-            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-            Ok(T::default())
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+            T::of_map(map)
         }
     }
 
@@ -156,7 +183,8 @@ impl<'de> Deserialize<'de> for ItemCount {
     }
 }
 
-/// The items of a JSON array, the first in place: nearly every list of a chunk has one item. Null has none.
+/// The items of a JSON array, the first in place: nearly every list of a chunk has one item. Null has none; an object is one (TGI before
+/// 3.1 sends its tool call so).
 #[derive(Debug)]
 pub(super) struct FewItems<T> {
     first: Option<T>,
@@ -186,7 +214,12 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for FewItems<T> {
             type Value = FewItems<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an array or null")
+                f.write_str("an array, an object or null")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                let one = T::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(FewItems { first: Some(one), rest: Vec::new() })
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {

@@ -18,7 +18,7 @@ use super::log::IoLog;
 use super::reading::{BodyContent, BodyKind, BodyReading, EndedBody};
 use super::resend::UnansweredBreak;
 use super::watchdog::{TimeoutAlarm, WaitPhase, Watchdog};
-use super::wire::{BodyEnding, DrivenConnection, ReplyHeadError};
+use super::wire::{BodyEnding, DrivenConnection, ReplyHeadError, SHORTEST_KEEP_ALIVE};
 use crate::dialect::chunk;
 use crate::framing::Framing;
 use crate::reply::{BodyEnd, Reply, ReplyReader};
@@ -124,15 +124,24 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
         let idle = self.endpoint.check_out(&mut transport.scratch.borrow_mut(), &transport.clock);
         if let Some(wire) = idle {
             self.connection = Connection::Reused;
+            let has_answered = wire.has_answered();
             match self.exchange(wire, payload.clone()).await {
                 Ok(answer) => {
-                    self.endpoint.note_reuse();
+                    // One that was opened ahead shows nothing.
+                    if has_answered {
+                        self.endpoint.keep_alive().note_reuse();
+                    }
                     return Ok(answer);
                 }
                 Err(NoReplyHead::Failed(failure)) => return Err(failure),
                 Err(NoReplyHead::Untaken(why)) => {
                     tracing::debug!(why, "an idle connection was dead and is replaced");
-                    self.first_sent = self.log.take().and_then(|log| log.first_write());
+                    let log = self.log.take();
+                    let rest = log.as_ref().and_then(|log| log.rest());
+                    if has_answered && rest.is_some_and(|rest| rest < SHORTEST_KEEP_ALIVE) {
+                        self.endpoint.keep_alive().note_closed_early();
+                    }
+                    self.first_sent = log.and_then(|log| log.first_write());
                     self.connection = match self.first_sent {
                         Some(_) => Connection::ReplacedStale,
                         None => Connection::Fresh,
@@ -224,7 +233,7 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
     /// Gives the connection back for another request, whose stamps will then overwrite ours.
     fn check_in(&mut self, wire: DrivenConnection<C>) {
         self.note_io();
-        self.endpoint.check_in(wire);
+        self.endpoint.check_in(wire, &self.transport.clock);
     }
 
     /// Takes the marks over from the socket.

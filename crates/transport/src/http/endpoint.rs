@@ -1,6 +1,5 @@
 //! One endpoint, as a transport has it: the way there, the connections that stand, and what its requests begin with.
 
-use std::cell::Cell;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -13,7 +12,7 @@ use super::h1::RequestHead;
 use super::h2::{H2, H2Connection, H2Connections, RequestTemplate, StreamSlot};
 use super::remainder::OpenBodies;
 use super::wire::{DrivenConnection, IdleConnections};
-use crate::target::{BaseUrl, ConnectionUse, HttpVersion, StampChoice, Target};
+use crate::target::{BaseUrl, ConnectionUse, HttpVersion, KeepAliveRecord, StampChoice, Target};
 
 #[derive(Debug)]
 pub(super) struct Endpoint<C> {
@@ -23,12 +22,8 @@ pub(super) struct Endpoint<C> {
     usage: ConnectionUse,
     speech: ProtocolState<C>,
     open_bodies: OpenBodies<C>,
-    /// How many requests were answered on a connection that had carried one before.
-    reuses: Cell<u32>,
+    keep_alive: KeepAliveRecord,
 }
-
-/// A server that closes each connection after its reply answers a second request of one now and then, where that comes fast.
-const ENOUGH_REUSES: u32 = 16;
 
 /// What one request sends.
 #[derive(Clone)]
@@ -75,7 +70,7 @@ impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
                 let form = format!("{front}{path}");
                 ProtocolState::Http11 {
                     post: RequestHead::new(method, &form, &headers),
-                    pool: IdleConnections::default(),
+                    pool: IdleConnections::new(base.keep_alive.clone()),
                 }
             }
             HttpVersion::Http2 { streams } => {
@@ -87,8 +82,8 @@ impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
             }
         };
         let open_bodies = OpenBodies::default();
-        let reuses = Cell::default();
-        Self { way, front, usage: connections.usage, speech, open_bodies, reuses }
+        let keep_alive = base.keep_alive.clone();
+        Self { way, front, usage: connections.usage, speech, open_bodies, keep_alive }
     }
 
     pub(super) const fn way(&self) -> &EndpointConnector {
@@ -109,26 +104,24 @@ impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
     }
 
     /// Keeps a connection for another request, if that is wanted and possible.
-    pub(super) fn check_in(&self, wire: DrivenConnection<C>) {
+    pub(super) fn check_in(&self, wire: DrivenConnection<C>, clock: &C) {
         if let ProtocolState::Http11 { pool, .. } = &self.speech
             && self.usage == ConnectionUse::Reuse
         {
-            pool.check_in(wire);
+            pool.check_in(wire, clock);
         }
     }
 
-    /// Takes note that a request was answered on a connection that had carried one before.
-    pub(super) fn note_reuse(&self) {
-        self.reuses.set(self.reuses.get().saturating_add(1));
+    /// What is known of how the server keeps connections.
+    pub(super) const fn keep_alive(&self) -> &KeepAliveRecord {
+        &self.keep_alive
     }
 
-    /// Whether connections are known to be kept between requests: some were, and none was closed early. Those of HTTP/2 are made for
-    /// many.
-    pub(super) const fn keeps_alive(&self) -> bool {
+    /// Whether connections are known to be kept between requests: some were, and none was closed early since. Those of HTTP/2 are made
+    /// for many.
+    pub(super) fn keeps_alive(&self) -> bool {
         match &self.speech {
-            ProtocolState::Http11 { pool, .. } => {
-                self.reuses.get() >= ENOUGH_REUSES && !pool.are_closed_early()
-            }
+            ProtocolState::Http11 { .. } => self.keep_alive.is_known(),
             ProtocolState::Http2 { .. } => true,
         }
     }

@@ -54,6 +54,8 @@ pub(super) struct H1<C> {
     rest: Vec<u8>,
     /// Whether another request may follow the present one.
     keeps_alive: bool,
+    /// Whether the head of a reply has come on it.
+    has_answered: bool,
 }
 
 impl<C: Clock> H1<C> {
@@ -65,6 +67,7 @@ impl<C: Clock> H1<C> {
             body: ReplyBody::Length(0),
             rest: Vec::new(),
             keeps_alive: true,
+            has_answered: false,
         }
     }
 
@@ -146,6 +149,7 @@ impl<C: Clock> H1<C> {
         self.body = parsed.body;
         self.rest = mem::take(&mut self.head).into_rest();
         self.keeps_alive = parsed.keeps_alive;
+        self.has_answered = true;
         parsed.head
     }
 
@@ -267,6 +271,11 @@ impl<C: Clock> H1<C> {
     /// Whether another request can be sent, as far as can be known without sending it.
     pub(super) fn is_usable(&mut self) -> bool {
         self.is_promised() && self.io.is_silent()
+    }
+
+    /// Whether the head of a reply has come on it.
+    pub(super) const fn has_answered(&self) -> bool {
+        self.has_answered
     }
 
     /// Whether it ought to be kept for another request, by what the reply said.

@@ -143,12 +143,15 @@ impl H2 {
             let Some(body) = &mut self.body else {
                 return Poll::Ready(BodyEnding::Cut);
             };
-            let Poll::Ready(frame) = Pin::new(body).poll_frame(cx) else {
+            let Poll::Ready(frame) = Pin::new(&mut *body).poll_frame(cx) else {
                 return Poll::Pending;
             };
+            // A stream that the server resets without an error has no frame more either: gateways cut replies off so.
+            let is_whole = body.is_end_stream();
             self.note_read();
             match frame {
-                None => return Poll::Ready(BodyEnding::Whole),
+                None if is_whole => return Poll::Ready(BodyEnding::Whole),
+                None => return Poll::Ready(BodyEnding::Cut),
                 Some(Err(_)) => return Poll::Ready(BodyEnding::Cut),
                 // Anything but data is trailers, which say nothing here.
                 Some(Ok(frame)) => {

@@ -64,7 +64,7 @@ impl<C: Clock + Send + 'static> OpenBodies<C> {
                 Poll::Pending => bodies.push_back(body),
                 Poll::Ready(EndedBody { wire, how: Ok(BodyEnding::Whole), .. }) => {
                     self.ended();
-                    idle.check_in(wire);
+                    idle.check_in(wire, clock);
                 }
                 Poll::Ready(_) => {}
             }

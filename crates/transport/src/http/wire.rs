@@ -1,6 +1,6 @@
 //! One connection, whatever version of HTTP it speaks.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
@@ -15,6 +15,7 @@ use super::ingest::IngestLoop;
 use super::io::Io;
 use super::log::IoLog;
 use crate::event::ReadMark;
+use crate::target::KeepAliveRecord;
 
 /// A connection that is driven by whoever uses it, in the same task: no hand-over to another task stands between
 /// the arrival of bytes and the reading of them.
@@ -121,6 +122,11 @@ impl<C: Clock> DrivenConnection<C> {
         }
     }
 
+    /// Whether a reply came on it; on one that many requests share that is not told.
+    pub(super) fn has_answered(&self) -> bool {
+        matches!(self, Self::H1(h1) if h1.has_answered())
+    }
+
     /// Whether another request can be sent, as far as can be known without sending it.
     pub(super) fn is_usable(&mut self) -> bool {
         match self {
@@ -136,8 +142,7 @@ impl<C: Clock> DrivenConnection<C> {
 /// Idle connections, the one used last on top. Without a limit: one would be a hidden queue.
 pub(super) struct IdleConnections<C> {
     kept: RefCell<Vec<DrivenConnection<C>>>,
-    /// Whether the server closed one soon after its reply, though it had promised to keep it.
-    are_closed_early: Cell<bool>,
+    keep_alive: KeepAliveRecord,
 }
 
 /// No server's keep-alive timer is shorter.
@@ -151,37 +156,36 @@ impl<C: Clock> IdleConnections<C> {
             if wire.is_usable() {
                 return Some(wire);
             }
-            let rest = wire.log().last_use().map(|last| clock.now().saturating_since(last));
-            if rest.is_some_and(|rest| rest < SHORTEST_KEEP_ALIVE) {
-                self.are_closed_early.set(true);
-            }
+            self.note_dead(&wire, clock);
         }
     }
 
-    /// Whether the server closes connections that have hardly rested.
-    pub(super) const fn are_closed_early(&self) -> bool {
-        self.are_closed_early.get()
-    }
-
     /// Keeps `wire` for another request, if it can carry one.
-    pub(super) fn check_in(&self, mut wire: DrivenConnection<C>) {
+    pub(super) fn check_in(&self, mut wire: DrivenConnection<C>, clock: &C) {
         if wire.is_usable() {
             self.kept.borrow_mut().push(wire);
         } else if matches!(&wire, DrivenConnection::H1(h1) if h1.is_promised()) {
-            self.are_closed_early.set(true);
+            self.note_dead(&wire, clock);
+        }
+    }
+
+    /// Takes note of a connection that the server closed, where that was soon after a reply.
+    fn note_dead(&self, wire: &DrivenConnection<C>, clock: &C) {
+        let rest = wire.log().last_use().map(|last| clock.now().saturating_since(last));
+        if wire.has_answered() && rest.is_some_and(|rest| rest < SHORTEST_KEEP_ALIVE) {
+            self.keep_alive.note_closed_early();
         }
     }
 }
 
 impl<C> IdleConnections<C> {
+    /// None yet, of a server of which that is known.
+    pub(super) fn new(keep_alive: KeepAliveRecord) -> Self {
+        Self { kept: RefCell::default(), keep_alive }
+    }
+
     pub(super) fn idle(&self) -> usize {
         self.kept.borrow().len()
-    }
-}
-
-impl<C> Default for IdleConnections<C> {
-    fn default() -> Self {
-        Self { kept: RefCell::default(), are_closed_early: Cell::default() }
     }
 }
 

@@ -18,8 +18,7 @@ pub enum Trust {
     /// Those signed by an authority that Mozilla trusts (the `webpki-roots` package).
     #[default]
     WebPki,
-    /// Those too that are signed by a certificate of this PEM text, or that stand in it themselves; of the latter
-    /// the name is checked and not the dates.
+    /// Those too that are signed by a certificate of this PEM text, or that stand in it themselves.
     Pem(Vec<u8>),
     /// Any: whoever sits on the way can read and change all, the API key among it. For tests in a network of
     /// one's own.

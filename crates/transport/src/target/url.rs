@@ -3,6 +3,8 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
+use super::KeepAliveRecord;
+
 /// What stands before a request's path: scheme, host and port, and the path of the base URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BaseUrl {
@@ -10,6 +12,8 @@ pub(crate) struct BaseUrl {
     pub(crate) authority: UrlAuthority,
     /// Without a slash at its end.
     pub(crate) prefix: String,
+    /// What is known of the server there.
+    pub(crate) keep_alive: KeepAliveRecord,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +52,8 @@ impl BaseUrl {
             return Err("holds a user or password: give an API key or a header instead");
         }
         let authority = UrlAuthority::parse(authority, Some(scheme.port()))?;
-        Ok(Self { scheme, authority, prefix: prefix.trim_end_matches('/').to_owned() })
+        let prefix = prefix.trim_end_matches('/').to_owned();
+        Ok(Self { scheme, authority, prefix, keep_alive: KeepAliveRecord::default() })
     }
 
     /// Host and port as the `Host` header has them: without the port where it is the scheme's own.

@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex};
 use fizeau_core::{
     Connection, EosRule, FailureClass, Nanos, Prompt, Release, Stamp, Tape, Transport,
 };
-use fizeau_transport::{ConnectionUse, HttpTransport, HttpVersion, MonotonicClock, Timeouts};
+use fizeau_transport::{
+    Backend, ConnectionUse, HttpTransport, HttpVersion, MonotonicClock, Target, Timeouts,
+};
 use futures_util::future::join_all;
 use h2::Reason;
 use http_body_util::{BodyExt, Full};
@@ -279,6 +281,31 @@ async fn a_request_that_the_server_refused_unseen_is_sent_again_once_and_another
         assert_eq!(tape.connection == Connection::ReplacedStale, is_again, "{tape:?}");
         assert_eq!(asked.load(SeqCst), if is_again { 3 } else { 2 });
     }
+}
+
+/// A gateway resets the stream of a reply that its upstream broke off, without an error (RFC 9113, section 8.1, means an early reply).
+#[tokio::test]
+async fn a_reply_that_a_reset_without_an_error_cuts_is_not_whole() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.unwrap();
+        let mut connection = h2::server::handshake(stream).await.unwrap();
+        while let Some(Ok((_, mut respond))) = connection.accept().await {
+            let response = Response::builder().header("content-type", "text/event-stream");
+            let mut body = respond.send_response(response.body(()).unwrap(), false).unwrap();
+            body.send_data(Bytes::from("data: {\"text_output\":\"a\"}\n\n"), false).unwrap();
+            // What was handed over goes out before the reset does.
+            tokio::spawn(async move {
+                tokio::task::yield_now().await;
+                body.send_reset(Reason::NO_ERROR);
+            });
+        }
+    });
+    let target = Target::new(&format!("http://{address}"), Backend::Triton, "m").unwrap();
+    let streams = NonZeroU32::new(100).unwrap();
+    let tape = ask(&transport(target.http_version(HttpVersion::Http2 { streams }))).await;
+    check_failure(&tape, FailureClass::Truncated, None, "");
 }
 
 #[tokio::test]

@@ -3,13 +3,15 @@
 use fizeau_core::{Nanos, Tape};
 use serde::Deserialize;
 
-use super::Groups;
+use super::{Groups, Totals};
 use crate::foreign::read::{Lenient, Record};
 use crate::foreign::{FigureSheet, ForeignError, Seen};
 
 /// What each request did.
 pub(super) struct Requests {
     all: Vec<Sent>,
+    /// How many of those listed failed, before they were sent or after.
+    failed: u64,
 }
 
 /// One that was sent. Instants are seconds since 1970.
@@ -68,11 +70,18 @@ impl Requests {
             };
             all.push(request.sent(None).ok_or_else(missing)?);
         }
+        let mut failed = 0;
         for request in groups.errored.into_iter().flatten() {
+            failed += 1;
             let error = request.info.error.0.clone().unwrap_or_default();
             all.extend(request.sent(Some(error)));
         }
-        Ok(Self { all })
+        Ok(Self { all, failed })
+    }
+
+    /// Whether all requests of a benchmark with these totals are here, and not only a sample of them.
+    pub(super) fn are_whole(&self, totals: &Totals) -> bool {
+        self.completed() == totals.successful && self.failed == totals.errored.unwrap_or_default()
     }
 
     pub(super) fn completed(&self) -> u64 {

@@ -175,6 +175,17 @@ fn guidellms_requests_are_due_only_where_its_strategy_has_a_clock() {
     }
 }
 
+/// It may list a sample of the requests of each kind: what is missing among those that failed would make the others look better.
+#[test]
+fn guidellms_requests_are_taken_where_all_are_listed() {
+    let tapes = |errored: u64| {
+        let mut file = record("guidellm.json");
+        file["benchmarks"][0]["metrics"]["request_totals"]["errored"] = errored.into();
+        import("guidellm.json", file.to_string().as_bytes()).unwrap().remove(0).tapes.len()
+    };
+    assert_eq!([tapes(1), tapes(100)], [12, 0]);
+}
+
 #[test]
 fn guidellms_time_per_output_token_is_not_taken() {
     let (whole, few) = (folder(&["guidellm.json"]), folder(&["guidellm-figures.json"]));

@@ -211,17 +211,22 @@ fn highest(within: &GoalDecision) -> Option<HighestDocument> {
                 ..of(&found.throughput)
             })
         }
-        LoadEdge::Beyond(found) => Some(HighestDocument {
-            reached: false,
-            load: found.load,
-            load_ci: is_known.then_some([Some(found.surely), None]),
-            load_over_runs: is_of_runs.then_some([Some(found.surely), None]),
-            nearest_level: found.level,
-            breaks_first_reason: Some("every goal is kept at the highest load tested".to_owned()),
-            closest_goal: found.closest.map(|(goal, _)| goal_text(within, goal)),
-            closest_margin: found.closest.map(|(_, margin)| margin),
-            ..of(&found.throughput)
-        }),
+        LoadEdge::Beyond(found) => {
+            let low = (!found.is_open_below).then_some(found.surely);
+            Some(HighestDocument {
+                reached: false,
+                load: found.load,
+                load_ci: is_known.then_some([low, None]),
+                load_over_runs: is_of_runs.then_some([low, None]),
+                nearest_level: found.level,
+                breaks_first_reason: Some(
+                    "every goal is kept at the highest load tested".to_owned(),
+                ),
+                closest_goal: found.closest.map(|(goal, _)| goal_text(within, goal)),
+                closest_margin: found.closest.map(|(_, margin)| margin),
+                ..of(&found.throughput)
+            })
+        }
         LoadEdge::Unmet(_) => None,
     }
 }

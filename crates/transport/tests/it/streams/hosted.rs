@@ -1,8 +1,8 @@
 //! Where hosted services differ on the chat route.
 
-use fizeau_core::Channel::{Reasoning, Visible};
+use fizeau_core::Channel::{Reasoning, ToolCall, Visible};
 use fizeau_core::FailureClass::InStreamError;
-use fizeau_core::Finish::{Length, Stop};
+use fizeau_core::Finish::{Length, Stop, ToolCalls, Unstated};
 use fizeau_core::TokenSource::{Events, FinalUsageSpread};
 
 use super::{Case, DONE, V, case, delta, event};
@@ -108,6 +108,60 @@ pub(super) fn cases() -> Vec<Case> {
             &[(1, Reasoning), V],
             FinalUsageSpread,
             (Ok(Length), "hmGa"),
+        ),
+        case(
+            "xAI, thoughts counted beside the text, as the total tells",
+            [
+                content("Ga"),
+                content(" bu"),
+                event(
+                    r#"{"choices":[],"usage":{"prompt_tokens":12,"completion_tokens":2,"total_tokens":24,"completion_tokens_details":{"reasoning_tokens":10}}}"#,
+                ),
+                DONE.into(),
+            ]
+            .concat(),
+            &[(11, Visible), V],
+            FinalUsageSpread,
+            (Ok(Unstated), "Ga bu"),
+        ),
+        case(
+            "Together, the text as that of both routes, and a number for the log-probabilities",
+            [
+                event(r#"{"choices":[{"index":0,"text":"Ga","logprobs":-0.1,"finish_reason":null,"delta":{"role":"assistant","content":"Ga","tool_calls":null}}],"usage":null}"#),
+                event(r#"{"choices":[{"index":0,"text":" bu","logprobs":null,"finish_reason":"stop","delta":{"content":" bu"}}]}"#),
+                DONE.into(),
+            ]
+            .concat(),
+            &[V, V],
+            Events,
+            (Ok(Stop), "Ga bu"),
+        ),
+        case(
+            "TGI before 3.1, a tool call that is no list, its arguments an object",
+            [
+                delta(r#""tool_calls":{"index":0,"function":{"name":"f","arguments":{"a":1}}}"#, "null", ""),
+                delta("", r#""tool_calls""#, ""),
+                DONE.into(),
+            ]
+            .concat(),
+            &[(1, ToolCall)],
+            Events,
+            (Ok(ToolCalls), r#"f{"a":1}"#),
+        ),
+        case(
+            "one tool call under the old name and the new",
+            [
+                delta(
+                    r#""tool_calls":[{"index":0,"function":{"arguments":"x"}}],"function_call":{"arguments":"x"}"#,
+                    r#""tool_calls""#,
+                    "",
+                ),
+                DONE.into(),
+            ]
+            .concat(),
+            &[(1, ToolCall)],
+            Events,
+            (Ok(ToolCalls), "x"),
         ),
     ]
 }
