@@ -155,7 +155,7 @@ fn failed(
             "is the server up, and is its address right?"
         }
         (FailureClass::Tls, _) => "trust its certificate, or check none",
-        (FailureClass::Status, Some(401 | 403)) => "give an API key",
+        (FailureClass::Status, Some(401 | 403)) => "give an API key, or another one",
         (FailureClass::Status, Some(404)) => {
             return write!(f, "check the model's name ({model}) and the route");
         }
@@ -163,7 +163,10 @@ fn failed(
         (FailureClass::Status, Some(400 | 413 | 422)) => {
             "the server refuses this request: check its kind, the model and the lengths"
         }
-        (FailureClass::Status, Some(429 | 503)) => "the server is busy: try again later",
+        (FailureClass::Status, Some(429)) => {
+            "the server limits the rate of requests: wait, and send fewer a second"
+        }
+        (FailureClass::Status, Some(503)) => "the server is busy: try again later",
         (FailureClass::Status, _) => "look at the server's log",
         (
             FailureClass::TimeoutFirstToken

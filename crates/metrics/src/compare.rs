@@ -8,6 +8,7 @@ mod answer;
 mod cliff;
 mod detectable;
 mod figure;
+mod fisher;
 mod holm;
 mod intervals;
 mod mann_whitney;

@@ -116,8 +116,16 @@ impl Shown<'_, ComparisonView<'_>> {
         for (row, tested) in self.tested() {
             let Some(decision) = tested.decision else { continue };
             let label = row.figure.label();
-            let [decides, beside, ..] = &tested.tests[..] else { continue };
+            let Some((decides, others)) = tested.tests.split_first() else { continue };
             let found = decision.answer != ComparisonAnswer::NoDetectableDifference;
+            if !found && decides.p.get() <= alpha && !decision.is_too_small {
+                let (alone, of) = (p_value(decides.p.get()), self.table.corrected_over);
+                notes.push(format!(
+                    "note: {label}: p is {alone} by itself, which is no evidence among {of} figures (Holm's correction); the interval is \
+                     that of this figure alone"
+                ));
+            }
+            let Some(beside) = others.first() else { continue };
             let could = beside.test != ComparisonTest::Wilcoxon || tested.n > 5;
             let (p, test) = (p_value(beside.p.get()), beside.test.as_str());
             let against = decides.test.as_str();
@@ -317,10 +325,11 @@ impl Shown<'_, ComparisonReport> {
             out.push("Compared although these differ:".to_owned());
             out.extend(comparison.forced.iter().map(changed));
         }
+        let what = what_changed(comparison);
         if comparison.changed.is_empty() {
-            out.push("What changed: nothing that was recorded".to_owned());
+            out.push(format!("{what}: nothing that was recorded"));
         } else {
-            out.push("What changed:".to_owned());
+            out.push(format!("{what}:"));
             out.extend(comparison.changed.iter().take(MOST_CHANGED).map(changed));
             let more = comparison.changed.len().saturating_sub(MOST_CHANGED);
             if more > 0 {
@@ -379,6 +388,11 @@ fn brief_levels(levels: &[ComparedLevel], out: &mut Vec<String>) {
         };
         out.push(wrap(&plain(&text), WIDTH));
     }
+}
+
+/// What stands above the fields that changed; those that should not have stand apart.
+pub(crate) fn what_changed(comparison: &RunComparison) -> &'static str {
+    if comparison.forced.is_empty() { "What changed" } else { "What else changed" }
 }
 
 fn changed(field: &ChangedField) -> String {

@@ -3,6 +3,7 @@
 mod notes;
 mod tables;
 
+use fizeau_core::LevelLoad;
 use fizeau_pareto::Fleet;
 use fizeau_roofline::HourlyRate;
 
@@ -116,9 +117,16 @@ impl Shown<'_, PlannedFleet> {
         }
         let broken = match &carried.breaks {
             Some(broken) => format!("  First to break beyond: {broken}."),
-            None => "  Every tested load keeps the goals, so a replica may carry more, and the replicas below are an upper limit. \
-                     Test higher loads to see how few are enough."
-                .to_owned(),
+            None => {
+                let kind = match carried.nearest {
+                    LevelLoad::Rate(_) => "rate",
+                    LevelLoad::Concurrency(_) => "concurrency",
+                };
+                format!(
+                    "  Every tested {kind} keeps the goals, so a replica may carry more, and the replicas below are an upper limit. Test \
+                     higher loads to see how few are enough."
+                )
+            }
         };
         sentence(out, &broken);
         if let Some(kept) = carried.kept_beyond {

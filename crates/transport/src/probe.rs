@@ -74,8 +74,14 @@ pub enum ProbeError<E: std::error::Error> {
     Target(E),
 }
 
+/// Each with its reason; where all have the same, that once.
 fn lines(tried: &[RejectedBackend]) -> String {
-    tried.iter().map(|tried| format!("\n  {tried}")).collect()
+    match tried {
+        [first, others @ ..] if others.len() > 1 && others.iter().all(|of| of.why == first.why) => {
+            format!(" {} kinds were tried, and each time: {}", tried.len(), first.why)
+        }
+        _ => tried.iter().map(|tried| format!("\n  {tried}")).collect(),
+    }
 }
 
 /// How many tokens a tiny request asks for: the least that OpenAI's Responses take.

@@ -201,7 +201,7 @@ const fn failed(class: FailureClass, status: Option<u16>) -> &'static str {
             "--ca-cert FILE trusts the certificates in a PEM file, --insecure trusts any"
         }
         (Class::Status, Some(401 | 403)) => {
-            "Give a key in FIZEAU_API_KEY, OPENAI_API_KEY or --api-key-file"
+            "The server wants a key, or refuses the one that was sent: give it in FIZEAU_API_KEY, OPENAI_API_KEY or --api-key-file"
         }
         (Class::Status, Some(404)) => "Check --model ({model}), --backend and --endpoint",
         (Class::Status, Some(300..=399)) => {
@@ -210,7 +210,10 @@ const fn failed(class: FailureClass, status: Option<u16>) -> &'static str {
         (Class::Status, Some(400 | 413 | 422)) => {
             "The server refuses this request: check --backend, --model and the lengths"
         }
-        (Class::Status, Some(429 | 503)) => "The server is busy: try again later",
+        (Class::Status, Some(429)) => {
+            "The server limits the rate of requests: wait, and stay below its limit with --request-rate"
+        }
+        (Class::Status, Some(503)) => "The server is busy: try again later",
         (Class::Status, _) => "Look at the server's log",
         (Class::TimeoutFirstToken, _) => "Raise --first-token-timeout, or look at the server's log",
         (Class::TimeoutIdle, _) => "Raise --idle-timeout, or look at the server's log",

@@ -14,7 +14,7 @@ use fizeau::experiment::{
 };
 use settings::protocol_of;
 
-use crate::args::{MeasureArgs, SweepArgs};
+use crate::args::{EndpointArgs, MeasureArgs, SweepArgs};
 use crate::commands::report::PAGE;
 use crate::commands::shared::opening::Opening;
 use crate::commands::shared::shards::{Measured, Meeting};
@@ -61,6 +61,21 @@ pub(crate) fn meeting(
     Ok(meeting)
 }
 
+/// A model is one of a server's: where no server is named, an engine is simulated, which has its own.
+fn refuse_without_server(args: &MeasureArgs, urls: &[String]) -> Result<(), Fail> {
+    let EndpointArgs { model, served_model_name, .. } = &args.endpoint;
+    if !urls.is_empty() {
+        return Ok(());
+    }
+    if let Some(model) = model.as_ref().or(served_model_name.as_ref()) {
+        bail!(
+            "--base-url is missing: name the server that serves {model}; without --model, an engine that is simulated here is measured"
+        );
+    }
+    tell!("No server is named (--base-url): an engine that is simulated here is measured.");
+    Ok(())
+}
+
 /// Measures what `settings` say, for `command`: a sweep, or a search. What came of it is in the folder that it gives back; where other
 /// shards have that, how the command ends.
 pub(crate) fn measure<K: EndpointKind>(
@@ -73,6 +88,7 @@ pub(crate) fn measure<K: EndpointKind>(
     let refused = workload::refused("--levels");
     // It ends with this.
     let urls = args.target.urls();
+    refuse_without_server(args, &urls)?;
     let embedded = urls.is_empty().then(EmbeddedEngine::start).transpose()?;
     let mut endpoint = endpoint::spec(&args.endpoint, urls, &args.sampling)?;
     endpoint.profiled_level = args.telemetry.profile_level;

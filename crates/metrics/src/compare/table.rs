@@ -160,6 +160,8 @@ pub enum ComparisonTest {
     Wilcoxon,
     /// The difference over its standard error from a bootstrap in blocks, against Student's t.
     BlockBootstrap,
+    /// Fisher's exact test of two counts, both made smaller for the autocorrelation of what is counted.
+    FisherExact,
     /// [`UnpairedValues::mann_whitney`](super::UnpairedValues::mann_whitney), its deviation made smaller for the autocorrelation of ranks.
     MannWhitney,
     /// The logarithm of the medians' ratio over how much the logarithms of the quarters' medians differ, against Student's t.
@@ -172,7 +174,7 @@ fizeau_core::words! {
     /// As it is shown: `paired t`, `block bootstrap`.
     pub ComparisonTest::as_str {
         PairedT = "paired t", TwoSampleT = "two-sample t", Wilcoxon = "Wilcoxon", BlockBootstrap = "block bootstrap",
-        MannWhitney = "Mann-Whitney", Quarters = "quarters", Intervals = "normal, by intervals",
+        FisherExact = "Fisher's exact", MannWhitney = "Mann-Whitney", Quarters = "quarters", Intervals = "normal, by intervals",
     }
 }
 

@@ -179,7 +179,9 @@ impl SearchReport {
                 )
             }
             SearchEnding::OutOfTime => {
-                format!("stopped when its time was used up, before {tolerance} precision")
+                format!(
+                    "stopped before {tolerance} precision, since no further level fits into its time"
+                )
             }
             SearchEnding::AllGood => "the highest load allowed keeps the goals".to_owned(),
             SearchEnding::Refuted => {

@@ -12,8 +12,9 @@ use fizeau_metrics::{
 
 use super::tail;
 use fizeau_record::{
-    EvenRouting, GoalResult, LevelReport, LevelStatus, NoReference, OperatingDecision,
-    OperatingPoint, ReadLevel, RunSetup, SpeedOfLight, SpeedOfLightComparison, SweepReport,
+    EvenRouting, GoalResult, LevelReport, LevelStatus, NOT_RECORDED, NoReference,
+    OperatingDecision, OperatingPoint, ReadLevel, RunSetup, SpeedOfLight, SpeedOfLightComparison,
+    SweepReport,
 };
 use fizeau_roofline::BoundShare;
 
@@ -32,12 +33,24 @@ impl Shown<'_, ReadLevel> {
     pub fn text(&self, vllm: &str, run: Option<&SweepReport>, verbosity: Verbosity) -> String {
         let ReadLevel { name, setup: RunSetup { endpoint, started, .. }, report, .. } = self.0;
         let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
-        let asked = format!("{name}{} at {}{}", endpoint.model, endpoint.base_url, endpoint.path);
+        let at = match endpoint.base_url == NOT_RECORDED {
+            true => "an endpoint that is not recorded".to_owned(),
+            false => format!("{}{}", endpoint.base_url, endpoint.path),
+        };
+        let asked = format!("{name}{} at {at}", endpoint.model);
         let of_run = if name.is_empty() { "begun" } else { "in a run begun" };
         let when = format!("  {}, {of_run} {started}", endpoint.backend);
         let goals = run.map(goal_lines).unwrap_or_default();
         let block = Shown(report).lines(goals, verbosity);
         format!("{}\n{}\n{vllm}\n{block}", plain(&asked), plain(&when))
+    }
+}
+
+/// A class of failures behind their number, which a class `status` would look like.
+fn class_words(class: FailureClass) -> String {
+    match class {
+        FailureClass::Status => "error status".to_owned(),
+        other => other.to_string(),
     }
 }
 
@@ -167,12 +180,13 @@ impl Shown<'_, LevelReport> {
         measured.map(shown).collect()
     }
 
-    /// `connect 3, truncated 1`; what we cancelled ourselves stands apart.
+    /// `3 connect, 1 error status`; what we cancelled ourselves stands apart.
     fn failure_lines(&self) -> Vec<String> {
         let requests = &self.summary.requests;
         let failed =
             requests.by_class.iter().filter(|(class, _)| **class != FailureClass::Cancelled);
-        let failed: Vec<_> = failed.map(|(class, n)| format!("{class} {n}")).collect();
+        let failed: Vec<_> =
+            failed.map(|(class, n)| format!("{n} {}", class_words(*class))).collect();
         let failed =
             (!failed.is_empty()).then(|| within_width("Failed by class:", failed.join(", ")));
         let cancelled = Some(requests.cancelled()).filter(|n| *n > 0);

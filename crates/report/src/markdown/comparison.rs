@@ -7,6 +7,7 @@ use super::{folded, table};
 use crate::Shown;
 use crate::comparison::summary::{FEWER_COMPLETED, NO_ANSWER, SummaryLine, no_difference};
 use crate::comparison::table::{ComparisonLine, heads};
+use crate::comparison::what_changed;
 use fizeau_record::{ChangedField, ComparedLevel, ComparisonReport, RunComparison};
 
 impl Shown<'_, ComparisonReport> {
@@ -47,12 +48,12 @@ impl Shown<'_, ComparisonReport> {
         for level in &comparison.levels {
             out.push_str(&level_table(level));
         }
-        let changed = &comparison.changed;
+        let (changed, what) = (&comparison.changed, what_changed(comparison));
         out.push('\n');
         if changed.is_empty() {
-            out.push_str("What changed: nothing that was recorded\n");
+            out.push_str(&format!("{what}: nothing that was recorded\n"));
         } else {
-            let summary = format!("What changed: {} fields", changed.len());
+            let summary = format!("{what}: {} fields", changed.len());
             out.push_str(&folded(&summary, &changed_table(changed)));
         }
     }

@@ -91,8 +91,8 @@ pub(super) fn labels_note(runs: &[ChartRun]) -> String {
     let (rates, concurrency) =
         (kinds().any(|kind| kind == "requests_per_s"), kinds().any(|kind| kind == "concurrency"));
     let what = match (rates, concurrency) {
-        (true, true) => "concurrency, or requests sent per second (/s)",
-        (true, false) => "requests sent per second",
+        (true, true) => "concurrency, or the rate that was asked for (/s)",
+        (true, false) => "the rate that was asked for, in requests per second",
         (false, true) => "concurrency",
         (false, false) => "the load, where it is known",
     };

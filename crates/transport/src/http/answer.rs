@@ -30,6 +30,10 @@ pub(super) fn framing(headers: &HeaderMap, asked: Framing) -> Result<Option<Fram
     match asked.answered(&media) {
         Some(framing) => Ok(Some(framing)),
         None if media == "application/json" => Err(PlainReply::Json),
+        None if media == "text/html" => Err(PlainReply::Other(
+            "the reply is a web page (text/html): are host, port and path of the base URL right?"
+                .to_owned(),
+        )),
         None => Err(PlainReply::Other(format!(
             "the reply is of type `{media:.80}`, not what was asked for ({})",
             asked.media()

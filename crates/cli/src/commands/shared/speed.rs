@@ -58,11 +58,20 @@ pub(crate) const MODEL_AND_DEVICE: &str =
 pub(crate) fn say_missing<'a>(
     levels: impl IntoIterator<Item = &'a LevelReport>,
 ) -> Result<(), Fail> {
-    let missing = SpeedOfLight::NoReference(NoReference::NotGiven);
-    match levels.into_iter().any(|level| level.speed_of_light == missing) {
-        true => say(MODEL_AND_DEVICE),
+    if is_missing(levels) { say(MODEL_AND_DEVICE) } else { Ok(()) }
+}
+
+/// Names the flags alone, where the report says already that there is no speed of light.
+pub(crate) fn say_flags(levels: &[LevelReport]) -> Result<(), Fail> {
+    match is_missing(levels) {
+        true => say("Add --model-config NAME and --hardware NAME for the speed of light."),
         false => Ok(()),
     }
+}
+
+fn is_missing<'a>(levels: impl IntoIterator<Item = &'a LevelReport>) -> bool {
+    let missing = SpeedOfLight::NoReference(NoReference::NotGiven);
+    levels.into_iter().any(|level| level.speed_of_light == missing)
 }
 
 /// Model and device, which are named together or not at all.

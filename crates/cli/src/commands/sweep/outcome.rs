@@ -30,5 +30,5 @@ pub(crate) fn show(
 ) -> Result<(), Fail> {
     let page = page.map(|page| page.display().to_string());
     say(Shown(report).terminal(&checklist::terminal(trust, page.as_deref())).trim_end())?;
-    speed::say_missing(report.levels())
+    speed::say_flags(report.levels())
 }

@@ -7,6 +7,7 @@ use super::column::{BothSeries, SeriesFigure};
 use super::drawn::{
     DRIFT_FREEDOM, Drawing, FEWEST_BLOCKS, SeriesWithFigure, drift, log_drift, of_pairs, of_sides,
 };
+use crate::compare::fisher::{CountOf, fisher_exact};
 use crate::compare::ranks::Ranks;
 use crate::compare::rounds::ROUNDING;
 use crate::compare::standard_error::StandardError;
@@ -130,7 +131,12 @@ impl TestableFigure {
             None => Estimate::widened(estimate, None),
         };
         let ranks = self.ranks(settings.alpha);
-        let decides = NamedTest { test: ComparisonTest::BlockBootstrap, p };
+        // Of a handful of failures no bootstrap knows how uncertain their share is.
+        let exact = (figure == LevelFigure::FAILED_SHARE).then(|| self.by_counts()).flatten();
+        let decides = match exact {
+            Some(p) => NamedTest { test: ComparisonTest::FisherExact, p },
+            None => NamedTest { test: ComparisonTest::BlockBootstrap, p },
+        };
         let tests = std::iter::once(decides).chain(ranks.as_ref().and_then(|ranks| ranks.test));
         let n = self.a.n().min(self.b.n()) as u64;
         TestFindings {
@@ -188,6 +194,17 @@ impl TestableFigure {
     fn by_signs(&self, estimate: f64) -> PValue {
         let n = self.a.n().min(self.b.n()) as f64;
         PValue::clipped(if estimate == 0.0 { 1.0 } else { 2.0 * (-n).exp2() })
+    }
+
+    /// How uneven the counts of a share are; what comes in a row counts as often as it knows.
+    fn by_counts(&self) -> Option<PValue> {
+        let count = |side: &SeriesWithFigure| {
+            let values = side.values();
+            let once = 1.0 / Autocorrelation::of(values).map_or(1.0, Autocorrelation::inflation);
+            let count = (values.iter().sum::<f64>() * once).round() as u64;
+            CountOf { count, of: (values.len() as f64 * once).round() as u64 }
+        };
+        fisher_exact(count(&self.a), count(&self.b))
     }
 
     /// What the ranks of all latencies say; nothing of rates and shares.

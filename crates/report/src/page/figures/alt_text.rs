@@ -56,7 +56,11 @@ pub(super) fn frontier(run: &ChartRun) -> String {
     });
     let chosen = run.operating.and_then(|index| run.levels.get(index));
     let chosen = chosen.map(|level| format!(" To run at: {}.", level.load)).unwrap_or_default();
-    let light = run.light.as_ref().and_then(|light| light.bound.last());
+    // Beyond the batch that the memory holds more requests wait and no more are served.
+    let bound = run.light.as_ref().map(|light| &*light.bound).unwrap_or_default();
+    let light = bound.iter().reduce(|most, next| {
+        if next.requests_per_s > most.requests_per_s * 1.001 { next } else { most }
+    });
     let light = light.map(|most| {
         let (rate, time) = (number(most.requests_per_s), duration_ms(most.e2el_ms));
         format!(" The speed of light goes up to {rate} requests/s, at a mean E2EL of {time}.")
