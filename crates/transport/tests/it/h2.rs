@@ -305,7 +305,7 @@ async fn a_reply_that_a_reset_without_an_error_cuts_is_not_whole() {
     let target = Target::new(&format!("http://{address}"), Backend::Triton, "m").unwrap();
     let streams = NonZeroU32::new(100).unwrap();
     let tape = ask(&transport(target.http_version(HttpVersion::Http2 { streams }))).await;
-    check_failure(&tape, FailureClass::Truncated, None, "");
+    check_failure(&tape, FailureClass::Truncated, Some(200), "the connection broke");
 }
 
 #[tokio::test]
