@@ -16,7 +16,7 @@ use fizeau_metrics::{Goal, Slo, Verdict, VerdictConcern, VerdictReason};
 use fizeau_pareto::{EdgeSide, SearchEnding, SearchResult};
 use serde::{Deserialize, Serialize};
 
-use crate::{Checklist, EngineRecord, GoalResult, LevelReport, RunSetup};
+use crate::{Checklist, GoalResult, LevelReport, RunSetup};
 
 /// The outcome of a search. It serializes as a [`SearchDocument`].
 #[derive(Debug, Clone, Serialize)]
@@ -179,8 +179,9 @@ impl SearchReport {
         self.levels.iter().filter(|level| level.is_evidence()).filter(long)
     }
 
-    const fn is_simulated(&self) -> bool {
-        matches!(self.setup.engine, EngineRecord::Simulated { .. })
+    /// Whether it was searched in virtual time; an engine that is simulated in real time is measured.
+    fn is_simulated(&self) -> bool {
+        !self.levels.is_empty() && self.levels.iter().all(|of| of.level.is_simulated())
     }
 
     /// The evaluations alone, which tell something.
