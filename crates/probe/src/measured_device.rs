@@ -329,8 +329,12 @@ fn best<'a>(
     cells.max_by(|a, b| a.best.total_cmp(&b.best))
 }
 
+/// Of a stream each array counts once, as in STREAM: some processors do not read what ordinary stores replace, so that with what such reads
+/// would have moved it may be more than memory carried.
 fn bandwidth_of(row: &ProbeRow) -> Option<Figure<f64>> {
-    Some(row.figures.bandwidth()?.map(BytesPerSec::get))
+    let is_stream = matches!(row.measured.operation, Operation::Memory { .. });
+    let counted_once = row.figures.stream.filter(|_| is_stream);
+    Some(counted_once.or_else(|| row.figures.bandwidth())?.map(BytesPerSec::get))
 }
 
 fn arithmetic_of(row: &ProbeRow) -> Option<Figure<f64>> {

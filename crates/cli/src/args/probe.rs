@@ -28,7 +28,8 @@ pub(crate) struct MachineProbeArgs {
     /// The time for all of it, in seconds. Measurements share it by their weight; the first ones are the most important.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..), default_value_t = 45)]
     pub(crate) seconds: u64,
-    /// Take five times as long, for narrower intervals.
+    /// Take five times as long: narrower intervals, and bandwidth by size and by threads of all six kernels of memory with both kinds of
+    /// stores.
     #[arg(long)]
     pub(crate) thorough: bool,
     /// Measure nothing: read what other tools printed or wrote of one machine. The form is found from the content; docs/probe.md

@@ -301,6 +301,29 @@ fn a_diagnosis_says_what_to_measure_and_how() {
     assert!(refused.err.contains("--import FILE... --hardware mi300x"), "{refused:?}");
 }
 
+/// A run on what a probe wrote is told its bound as probed, and not to measure what was measured.
+#[test]
+fn a_run_on_a_probe_s_own_device_is_not_told_of_a_data_sheet() {
+    let scratch = Scratch::new("as-probed");
+    let (device, out) = (scratch.path("device.toml"), scratch.path("run"));
+    let text = "name = \"cpu-measured\"\n[sources]\nprobe = { name = \"fizeau probe 0.1.0 on vm\" }\n[memory]\n\
+                capacity = { value = 64e9, source = \"probe\" }\nbandwidth = { value = 4e10, source = \"probe\" }\n\
+                [rates]\nbf16 = { value = 2e11, source = \"probe\" }\n";
+    write(&device, text).unwrap();
+    let model = ["simulate", "--model-config", "qwen3-0.6b", "--hardware", &device];
+    let load = ["--levels", "1", "--isl", "64", "--osl", "16", "--num-prompts", "4"];
+    let simulated = run(&[&model[..], &load, &["--out", &out]].concat());
+    assert_eq!(simulated.code, Some(0), "{simulated:?}");
+    for probe in [&[][..], &["--probe", &device]] {
+        let shown = run(&[&["diagnose", &out, "-v"][..], probe].concat());
+        assert_eq!(shown.code, Some(0), "{shown:?}");
+        assert!(shown.out.contains("hardware bound (as probed)"), "{}", shown.out);
+        for wrong in ["data sheet", "measure these", "fizeau probe "] {
+            assert!(!shown.out.contains(wrong), "{wrong}: {}", shown.out);
+        }
+    }
+}
+
 /// What the short output cuts is there with `-v`.
 #[test]
 fn notes_of_rows_and_all_that_was_tried_are_there_in_full() {

@@ -59,6 +59,25 @@ proptest! {
     }
 }
 
+/// A processor that does not read what it overwrites moved less than the hardware's convention counts, and a limit must be one that was seen.
+#[test]
+fn ordinary_stores_give_a_limit_of_what_they_surely_moved() {
+    let document = machine("a", 100.0, 1.0);
+    let mut rows: Vec<Measurement> =
+        document.rows.into_iter().map(|row| row.measured).take(4).collect();
+    for (seen, stores) in rows.iter_mut().zip([StoreKind::Ordinary; 3]) {
+        let Operation::Memory { kernel, stores: kind, .. } = &mut seen.operation else { continue };
+        *kind = kernel.stores().then_some(stores);
+        seen.work = kernel.work(1 << 27, Dtype::F64, stores);
+    }
+    let document = ProbeDocument::new(document.host, document.devices, rows);
+    let triad = document.rows[1].figures;
+    let [stream, hardware] = [triad.stream, triad.hardware].map(|rate| rate.unwrap().peak().get());
+    let bandwidth = MeasuredDevice::of(&document, "cpu").unwrap().device.memory_bandwidth().get();
+    assert!((bandwidth / stream - 1.0).abs() < 1e-9, "{bandwidth} {stream}");
+    assert!(hardware > 1.3 * bandwidth, "{hardware}");
+}
+
 /// A machine that is held against a data sheet has shares of it, and its device file names it.
 #[test]
 fn a_device_file_names_its_data_sheet_and_how_its_figures_came() {
@@ -94,7 +113,10 @@ fn a_device_file_says_that_others_had_a_part_of_the_machine() {
     rows[2].circumstances.others_share = Some(0.12);
     let busy = ProbeDocument::new(quiet.host, quiet.devices, rows);
     let said = note(&busy).unwrap();
-    assert!(said.starts_with("measured while others had up to 18 % of the machine"), "{said}");
+    assert!(
+        said.starts_with("measured while others had up to 18 % of its processors' time"),
+        "{said}"
+    );
     let device = MeasuredDevice::of(&busy, "cpu").unwrap().device;
     let model = KnownModel::named("qwen3-0.6b").unwrap().model().unwrap();
     let system = System::new(model, device, Deployment::SINGLE).unwrap();

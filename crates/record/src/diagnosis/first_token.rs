@@ -26,7 +26,7 @@ pub(super) fn diagnose(
         of.system.device().title
     );
     measured.above(bound(of.system), "a prompt")?;
-    waterfall.up_to(SlowdownCause::DataSheet, bound(of.system), printed);
+    waterfall.up_to(of.bound(), bound(of.system), printed);
     if let Some(probed) = of.probed {
         silicon(&mut waterfall, of.system, probed, bound);
     }

@@ -1,6 +1,10 @@
 //! The page and the pictures of what a machine really does.
 
-use fizeau_probe::{FleetTable, ProbeDocument, ProbeHost, import_measurements};
+use fizeau_core::{Bytes, Millis};
+use fizeau_probe::{
+    DeviceFacts, Dtype, FleetTable, Measurement, MemoryKernel, Operation, ProbeDocument, ProbeHost,
+    Provenance, StoreKind, Timing, import_measurements,
+};
 use fizeau_report::{Shown, Verbosity};
 use fizeau_roofline::Device;
 
@@ -65,6 +69,36 @@ fn each_question_that_rows_answer_has_a_chart_with_units() {
     assert!(found[0].1.contains("4096 x 4096 x 4096") && found[0].1.contains("TFLOP/s"));
     let nothing = ProbeDocument::new(ProbeHost::named("a"), Vec::new(), Vec::new());
     assert!(charts(&nothing).is_empty());
+}
+
+/// Curves of kernels with ordinary stores have their levels drawn, each over its own, and the text says how large all last caches are.
+#[test]
+fn levels_of_triads_are_drawn_over_triads() {
+    let streamed = |stores: StoreKind, power: u32| {
+        let bytes = 2_f64.powf(f64::from(power));
+        let (kernel, working_set) = (MemoryKernel::Triad, Some(Bytes::new(bytes)));
+        let operation = Operation::Memory { kernel, stores: Some(stores), working_set };
+        let slow = if power > 24 { 40.0 } else { 1.0 };
+        let timing = Timing::of_samples(vec![Millis::new(bytes * slow / 1e9); 8], 1);
+        let mut seen = Measurement::new("cpu", operation, timing, Provenance::native());
+        seen.work = kernel.work((bytes / 24.0) as u64, Dtype::F64, stores);
+        seen.method.threads = Some(8);
+        seen
+    };
+    let rows = StoreKind::ALL
+        .into_iter()
+        .flat_map(|stores| [18, 19, 20, 28, 29].map(|power| streamed(stores, power)));
+    let mut facts = DeviceFacts::new("cpu", "a processor");
+    facts.caches = vec![Bytes::new(2_f64.powi(22))];
+    facts.last_cache = Some(Bytes::new(2_f64.powi(25)));
+    let document = ProbeDocument::new(ProbeHost::named("a"), vec![facts], rows.collect());
+    let charts = Shown(&document).charts();
+    let (_, svg) = charts.iter().find(|(name, _)| *name == "memory-by-size").unwrap();
+    assert_eq!((svg.matches("L1 ").count(), svg.matches("DRAM ").count()), (1, 1), "{svg}");
+    let text = Shown(&document).text(Verbosity::Brief);
+    assert!(text.contains("By size, triad by 8: L1 "), "{text}");
+    let caches = "reports them: 4 MiB; the last ones of all threads together\n    32 MiB";
+    assert!(text.contains(caches), "{text}");
 }
 
 #[test]
