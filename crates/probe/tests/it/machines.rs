@@ -369,6 +369,55 @@ fn a_machine_with_wrong_results_or_nothing_in_common_is_named() {
     assert_eq!(compared.rows[0].faults[0].side, "b");
 }
 
+/// The rows of `machine` on devices of those names.
+fn on(node: &str, devices: &[&str]) -> ProbeDocument {
+    let rows = devices.iter().flat_map(|device| {
+        machine(node, 100.0, 1.0).rows.into_iter().map(|row| {
+            let mut seen = row.measured;
+            (*device).clone_into(&mut seen.device);
+            seen
+        })
+    });
+    ProbeDocument::new(ProbeHost::named(node), Vec::new(), rows.collect())
+}
+
+/// A device that vanished has fast rows as far as it came, and a machine may have fewer devices than the others: neither is passed.
+#[test]
+fn what_most_of_a_fleet_has_and_one_lacks_is_a_fault() {
+    let gpus = ["gpu0", "gpu1", "gpu2", "gpu3"];
+    let faults = |fleet: &[ProbeDocument]| -> Vec<(String, String)> {
+        let faults = FleetTable::of(fleet).faults.into_iter();
+        faults.map(|fault| (fault.member, fault.reason)).collect()
+    };
+    let without = |document: &ProbeDocument, lost: &dyn Fn(&Measurement) -> bool| {
+        let rows = document.rows.iter().map(|row| row.measured.clone());
+        let rows = rows.filter(|seen| !lost(seen)).collect();
+        ProbeDocument::new(document.host.clone(), Vec::new(), rows)
+    };
+    let whole = ["a", "b", "c"].map(|node| on(node, &gpus));
+    assert_eq!(faults(&whole), []);
+    let lost = |seen: &Measurement| seen.device == "gpu3" && seen.operation == Operation::Peak;
+    // Beside the other GPUs of its machine alone, too.
+    for fleet in [whole[..1].to_vec(), whole.to_vec()] {
+        let mut fleet = fleet;
+        fleet[0] = without(&fleet[0], &lost);
+        let reason = "peak arithmetic, f32 was not measured of it, as of most others";
+        assert_eq!(faults(&fleet), [("a gpu3".to_owned(), reason.to_owned())]);
+    }
+    let mut fleet = whole.to_vec();
+    fleet[1] = on("b", &gpus[..3]);
+    let reason = "3 of its devices were measured, 4 of most machines, and it has no gpu3";
+    assert_eq!(faults(&fleet), [("b".to_owned(), reason.to_owned())]);
+    // Of two machines nobody can say which is the usual one.
+    assert_eq!(faults(&fleet[..2]), []);
+    // What is there and wrong is wrong, and not lacking.
+    let mut rows: Vec<_> = whole[2].rows.iter().map(|row| row.measured.clone()).collect();
+    rows[0].verification = Verification::Wrong { error: None, what: "1 element".into() };
+    fleet = vec![whole[0].clone(), whole[1].clone()];
+    fleet.push(ProbeDocument::new(whole[2].host.clone(), Vec::new(), rows));
+    assert_eq!(faults(&fleet).len(), 1);
+}
+
 #[test]
 fn machines_of_one_name_are_members_of_their_own() {
     let alike = [machine("node", 100.0, 1.0), machine("node", 50.0, 1.0), machine("b", 100.0, 1.0)];
