@@ -20,6 +20,7 @@ use crate::measurement::{
     AttentionPhase, CollectiveOp, Component, Dtype, Operation, Provenance, SampleStatistic,
 };
 use crate::row::ProbeRow;
+pub(crate) use memory::is_beyond_caches;
 use sheet::SheetText;
 
 /// A device file (`device.toml`) of what was measured.

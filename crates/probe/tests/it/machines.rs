@@ -2,9 +2,9 @@
 
 use fizeau_core::{Bytes, Flops, Millis};
 use fizeau_probe::{
-    CacheState, DeviceFacts, Dtype, FleetTable, MeasuredDevice, Measurement, MemoryKernel,
-    Operation, OperationWork, ProbeComparison, ProbeDocument, ProbeFolder, ProbeHost, Provenance,
-    StoreKind, Timing, Verification,
+    CacheState, Component, DeviceFacts, Dtype, FleetTable, GemmShape, MeasuredDevice, Measurement,
+    MemoryKernel, Operation, OperationWork, ProbeComparison, ProbeDocument, ProbeFolder, ProbeHost,
+    Provenance, StoreKind, Timing, Verification,
 };
 use fizeau_roofline::{Collective, Deployment, Device, KnownModel, MathType, System};
 use proptest::prelude::*;
@@ -260,6 +260,97 @@ fn a_row_far_below_its_kin_is_named_with_its_cause() {
     let [(subject, slander)] = slandered.as_slice() else { panic!("{slandered:?}") };
     assert!(subject.starts_with("triad") && slander.side == "b", "{subject}");
     assert!(slander.causes[0].contains("hypervisor gave 30 %"), "{:?}", slander.causes);
+}
+
+/// Generations have other caches and other numbers of threads: what each has on all of its threads and beyond its caches is compared.
+#[test]
+fn two_generations_are_compared_in_memory_and_arithmetic() {
+    let generation = |threads: u32, array: f64, memory: f64, arithmetic: f64| {
+        let whole = machine("a", memory, arithmetic);
+        let mut rows: Vec<Measurement> =
+            whole.rows.iter().map(|row| row.measured.clone()).collect();
+        for seen in &mut rows {
+            seen.method.threads = Some(threads);
+            if let Operation::Memory { working_set, .. } = &mut seen.operation {
+                *working_set = Some(Bytes::new(array));
+            }
+        }
+        // A cache's, and one thread's: of neither a generation is told by.
+        let mut cached = rows[1].clone();
+        cached.method.cache = None;
+        if let Operation::Memory { working_set, .. } = &mut cached.operation {
+            *working_set = Some(Bytes::new(array / 1024.0));
+        }
+        let mut alone = rows[1].clone();
+        alone.method.threads = Some(1);
+        rows.extend([cached, alone]);
+        ProbeDocument::new(whole.host, whole.devices, rows)
+    };
+    let mib = 2_f64.powi(20);
+    let (old, new) =
+        (generation(2, 384.0 * mib, 100.0, 1.0), generation(96, 1536.0 * mib, 25.0, 0.25));
+    let compared = ProbeComparison::of(&old, &new);
+    let found: Vec<(&str, f64)> =
+        compared.rows.iter().map(|row| (row.subject.as_str(), row.ratio)).collect();
+    let beside = ["read", "triad", "copy"]
+        .map(|kernel| format!("{kernel}, f64: 384 MiB on 2 threads beside 1.5 GiB on 96 threads"));
+    let peak = "peak arithmetic, f32: 2 threads beside 96 threads".to_owned();
+    let expected: Vec<String> = beside.into_iter().chain([peak]).collect();
+    assert_eq!(found.iter().map(|row| row.0).collect::<Vec<_>>(), expected);
+    assert!(found.iter().all(|row| (row.1 - 4.0).abs() < 1e-9), "{found:?}");
+    assert_eq!(
+        compared.only_a,
+        ["triad, 384 KiB, f64, 2 threads", "triad, 384 MiB, f64, 1 thread"]
+    );
+    assert_eq!(compared.only_b.len(), 2, "{:?}", compared.only_b);
+    // What is of one size and as many threads is compared as it is.
+    let same = ProbeComparison::of(&old, &old);
+    assert!(same.rows.iter().all(|row| !row.subject.contains("beside")), "{same:?}");
+    assert!(same.only_a.is_empty() && same.rows.len() == 6, "{same:?}");
+}
+
+/// A part of a machine that is slow as a whole has no row below its kin: it is named itself, once, with what most of its rows have.
+#[test]
+fn a_part_of_a_machine_that_is_slow_as_a_whole_is_named() {
+    let of = |memory: f64, arithmetic: f64, gemm: f64| {
+        let whole = machine("a", memory, arithmetic);
+        let mut rows: Vec<Measurement> =
+            whole.rows.iter().map(|row| row.measured.clone()).collect();
+        for m in [64, 128, 256, 512] {
+            let shape = GemmShape::new(m, 256, 256);
+            let timing = Timing::of_samples(vec![Millis::new(gemm); 8], 1);
+            let operation = Operation::Gemm { shape, output: Dtype::F32, role: None };
+            let mut seen = Measurement::new("cpu", operation, timing, Provenance::native());
+            seen.dtype = Some(Dtype::F32);
+            seen.work = shape.work(Dtype::F32, Dtype::F32);
+            rows.push(seen);
+        }
+        rows
+    };
+    let document =
+        |rows: Vec<Measurement>| ProbeDocument::new(ProbeHost::named("a"), Vec::new(), rows);
+    let usual = document(of(100.0, 1.0, 1.0));
+    let mut slow = of(100.0, 1.0, 2.0);
+    for (at, seen) in slow.iter_mut().enumerate().skip(4) {
+        seen.circumstances.steal_share = Some(0.3 + at as f64 / 100.0);
+    }
+    let slow = document(slow);
+    for (a, b, side, ratio) in [(&usual, &slow, "b", 0.5), (&slow, &usual, "a", 2.0)] {
+        let compared = ProbeComparison::of(a, b);
+        assert!(compared.rows.iter().all(|row| row.slandered.is_none()), "{compared:?}");
+        let [found] = compared.slandered_components.as_slice() else { panic!("{compared:?}") };
+        assert_eq!((found.component, found.side.as_str()), (Component::Gemm, side));
+        assert!((found.ratio - ratio).abs() < 1e-9 && (found.usual_ratio - 1.0).abs() < 1e-9);
+        let [cause] = found.causes.as_slice() else { panic!("{:?}", found.causes) };
+        assert!(cause.contains("hypervisor gave 34 %"), "{cause}");
+    }
+    let alike = ProbeComparison::of(&usual, &document(of(50.0, 0.5, 0.5)));
+    assert!(alike.slandered_components.is_empty(), "all of it is twice as fast");
+    // Of fewer rows each is held against the other parts, and named by itself.
+    let peak = ProbeComparison::of(&usual, &document(of(100.0, 2.0, 1.0)));
+    let slandered = peak.rows.iter().filter(|row| row.slandered.is_some());
+    let slandered: Vec<&str> = slandered.map(|row| row.subject.as_str()).collect();
+    assert_eq!((slandered, peak.slandered_components.len()), (vec!["peak arithmetic, f32"], 0));
 }
 
 /// What both sides have explains nothing: of copies it is for the other copies of the same route to say.
