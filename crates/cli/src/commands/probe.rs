@@ -138,7 +138,13 @@ fn finish(folder: ProbeFolder, document: &ProbeDocument) -> Result<(), Fail> {
         tell!("written: {}", file.display());
     }
     if let Some(why) = MeasuredDevice::lacking(document) {
-        tell!("note: no device file is written: {why}");
+        match MeasuredDevice::of_sheet(document) {
+            None => tell!("note: no device file is written: {why}"),
+            Some(of) => tell!(
+                "note: all of device.toml but its collectives is the data sheet of {}: {why}",
+                of.device.name
+            ),
+        }
     }
     let written = std::fs::write(&page, Shown(document).page());
     written.map_err(|error| broken!("{}: {error}", page.display()))?;

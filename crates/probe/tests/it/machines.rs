@@ -179,6 +179,23 @@ fn collectives_get_into_the_device_file_and_the_roofline() {
     // Of the processor beside them nobody says that it takes part.
     let alone = machine("a", 100.0, 1.0);
     assert!(MeasuredDevice::of(&alone, "cpu").unwrap().device.collectives().is_empty());
+    // What can be made of measurements is, and of no data sheet; collectives alone make their data sheet's device, whichever it is.
+    assert_eq!(MeasuredDevice::of_sheet(&document), None);
+    let rows = document.rows.iter().map(|row| row.measured.clone());
+    let rows = rows.filter(|seen| seen.operation.component() == Component::Collective).collect();
+    let joined = ProbeDocument::new(ProbeHost::named("a"), vec![document.devices[1].clone()], rows);
+    assert_eq!(MeasuredDevice::of_sheet(&joined), None, "no data sheet is named");
+    for sheet in Device::all() {
+        let joined = joined.clone().specified_by(sheet);
+        assert!(MeasuredDevice::lacking(&joined).is_some());
+        let made = MeasuredDevice::of_sheet(&joined).unwrap();
+        assert!(made.device.cells().eq(sheet.cells()), "{}", made.toml);
+        assert_eq!((&made.device.name, made.device.specification()), (&sheet.name, None));
+        let facts = joined.facts_of(&made.device).map(|facts| facts.name.as_str());
+        assert_eq!(facts, Some("gpu0-7"));
+        assert_eq!((made.device.link(), &made.device.prices), (sheet.link(), &sheet.prices));
+        assert_eq!(made.device.collectives(), device.collectives(), "{}", made.toml);
+    }
 }
 
 /// Attention of a decode step is limited by its traffic: its rate of arithmetic would be a device that computes a hundredth of what it can.
