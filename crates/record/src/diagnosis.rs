@@ -122,6 +122,11 @@ impl<'a> Diagnosed<'a> {
         }
     }
 
+    /// What was measured of the devices themselves, and not of what joins them alone.
+    pub(crate) fn measured(&self) -> Option<&ProbedSilicon> {
+        self.probed.filter(|probed| probed.is_measured())
+    }
+
     /// The devices to compute with: as measured where somebody did, else as printed.
     pub(crate) fn silicon(&self) -> &System {
         self.probed.map_or(self.system, ProbedSilicon::system)

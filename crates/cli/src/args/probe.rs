@@ -107,11 +107,11 @@ pub(crate) struct ComparedArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct FleetArgs {
-    /// The machines: folders that `fizeau probe --out` wrote, files probe.json, or what other tools printed.
-    #[arg(value_name = "RESULTS", num_args = 2.., required = true)]
+    /// The machines, or one with several devices: folders that `fizeau probe --out` wrote, files probe.json, or what other tools printed.
+    #[arg(value_name = "RESULTS", num_args = 1.., required = true)]
     pub(crate) results: Vec<PathBuf>,
-    /// End with exit code 1 if an operation of any machine is below this share of the fleet's median, or any has wrong results or none
-    /// to compare.
+    /// End with exit code 1 if an operation of any machine is below this share of the fleet's median, or any has wrong results, none to
+    /// compare or none that can be read, or fewer operations or devices than most.
     #[arg(long, value_name = "SHARE", value_parser = super::values::part)]
     pub(crate) fail_below: Option<f64>,
     /// Write a page with the fleet's distribution into this file.

@@ -45,8 +45,8 @@ pub(crate) fn run(args: &DiagnoseArgs) -> Result<Exit, Fail> {
     let text = || Shown(&document).text(args.output.verbosity());
     say_either(args.json, || document.to_json(), text)?;
     // What the bound is made of was measured already.
-    let is_probed = probed.is_some() || system.device().is_probed();
-    if !args.json && !is_probed && !document.is_impossible() {
+    let is_measured = probed.is_some_and(ProbedSilicon::is_measured) || system.device().is_probed();
+    if !args.json && !is_measured && !document.is_impossible() {
         say(to_rows::told(args, reference, &document).trim_end())?;
     }
     Ok(Exit::missed(document.is_impossible()))

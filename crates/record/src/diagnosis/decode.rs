@@ -29,7 +29,7 @@ pub(super) fn diagnose(
         format!("a step over {batch} takes at least this on {}", of.system.device().title);
     measured.above(bound(of.system), &format!("a step over {batch}"))?;
     waterfall.up_to(of.bound(), bound(of.system), printed);
-    if let Some(probed) = of.probed {
+    if let Some(probed) = of.measured() {
         silicon(&mut waterfall, of.system, probed, bound);
     }
 

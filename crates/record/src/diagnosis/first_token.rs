@@ -27,7 +27,7 @@ pub(super) fn diagnose(
     );
     measured.above(bound(of.system), "a prompt")?;
     waterfall.up_to(of.bound(), bound(of.system), printed);
-    if let Some(probed) = of.probed {
+    if let Some(probed) = of.measured() {
         silicon(&mut waterfall, of.system, probed, bound);
     }
 

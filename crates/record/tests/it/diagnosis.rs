@@ -202,6 +202,34 @@ fn a_bound_by_what_was_measured_is_said_to_be_that() {
     }
 }
 
+/// Where collectives alone were measured, memory and arithmetic are the data sheet's: nobody says that the silicon was probed.
+#[test]
+fn what_joins_devices_says_nothing_of_their_silicon() {
+    let run = simulated();
+    let printed = system(&run).with_device(Device::named("h100-sxm").unwrap().clone());
+    let file = Device::file("h100-sxm").unwrap();
+    let text = format!(
+        "{}\n[[collectives]]\nop = \"all-reduce\"\nranks = 8\nfrom = 8.0\nto = 1e9\nalpha = 1e-5\nbeta = 4e11\nsource = \"probe\"\n",
+        file.replacen("[sources]", "[sources]\nprobe = { name = \"fizeau probe\" }", 1)
+    );
+    let joined = Device::from_toml(&text).unwrap();
+    assert!(ProbedSilicon::of_measured(&printed.with_device(joined.clone())).is_none());
+    let own = ProbedSilicon::of(&printed, &joined).unwrap();
+    assert!(!own.is_measured() && !own.system().device().collectives().is_empty());
+    assert_eq!(own.assumption(), None, "it names the run's device");
+    let (sheet, silicon) =
+        ProbedSilicon::of_measured(&printed.with_device(measured("h100-sxm"))).unwrap();
+    for (probed, told) in [(&own, false), (&silicon, true)] {
+        let diagnosed = Diagnosed::new(&run.levels, &sheet).with_probe(Some(probed));
+        let document = diagnosed.diagnose("a model");
+        assert_eq!(document.probed.is_some(), told);
+        let steps: Vec<_> = waterfalls(&document).into_iter().flat_map(|of| &of.steps).collect();
+        assert!(!steps.is_empty());
+        let is_told = steps.iter().any(|step| step.cause == SlowdownCause::Silicon);
+        assert_eq!(is_told, told, "{steps:?}");
+    }
+}
+
 /// A run on an H200 is not explained by what an H100 was measured at, nor by a processor.
 #[test]
 fn a_probe_of_another_part_is_refused() {

@@ -2,8 +2,8 @@
 
 use fizeau_core::{Bytes, Millis};
 use fizeau_probe::{
-    DeviceFacts, Dtype, FleetTable, Measurement, MemoryKernel, Operation, ProbeDocument, ProbeHost,
-    Provenance, StoreKind, Timing, import_measurements,
+    DeviceFacts, Dtype, FleetTable, Measurement, MemoryKernel, Operation, ProbeComparison,
+    ProbeDocument, ProbeHost, Provenance, StoreKind, Timing, import_measurements,
 };
 use fizeau_report::{Shown, Verbosity};
 use fizeau_roofline::Device;
@@ -147,6 +147,30 @@ fn a_page_has_its_charts_and_every_row_and_loads_nothing() {
         assert_eq!(page.matches("<svg").count(), 2 * Shown(&of).charts().len());
     }
     assert!(!Shown(&processor()).page().contains("a<b>"));
+}
+
+/// What one machine alone has is named, of much the first; and so is a part that is slow as a whole.
+#[test]
+fn a_comparison_names_what_is_slow_and_what_one_side_alone_has() {
+    let (all, few) = (processor(), document("stream.txt"));
+    let text = Shown(&ProbeComparison::of(&few, &all)).text();
+    assert!(text.contains("Measured of A alone: 4 operations: "), "{text}");
+    assert!(text.contains("; 1 more") && text.contains("Measured of B alone: "), "{text}");
+    let mut slow: serde_json::Value = serde_json::from_str(&all.to_json()).unwrap();
+    for row in slow["rows"].as_array_mut().unwrap() {
+        if row["measured"]["operation"]["kind"] == "latency" {
+            for told in row["measured"]["timing"]["reported"].as_array_mut().unwrap() {
+                let time = told["figure"]["time_ms"].as_f64().unwrap();
+                told["figure"]["time_ms"] = (2.0 * time).into();
+            }
+        }
+    }
+    let slow = ProbeDocument::from_json(&slow.to_string()).unwrap();
+    let text = Shown(&ProbeComparison::of(&all, &slow)).text();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "latency: B is far below its other parts, B / A is 0.50 in the median and 1.00 over all parts: nothing that was kept";
+    assert!(words.contains(said), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
 #[test]
