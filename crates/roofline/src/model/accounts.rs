@@ -259,10 +259,8 @@ impl super::Attention {
     /// What a token adds to the cache: nothing where the cache is another layer's.
     fn kept_bytes(&self, format: Format) -> Bytes {
         match self.keys {
-            AttentionKeys::Own | AttentionKeys::AreValues => {
-                format.element_size() * self.cache_elements() as f64
-            }
             AttentionKeys::Shared => Bytes::default(),
+            _ => format.element_size() * self.cache_elements() as f64,
         }
     }
 }
