@@ -200,6 +200,19 @@ impl Model {
         self.widest_window().map(|window| self.cache_bytes(window as f64))
     }
 
+    /// Whether all layers that keep anything of a token keep the whole context, so that their caches grow alike: none has a window or
+    /// a state.
+    #[must_use]
+    pub fn keeps_whole_contexts(&self) -> bool {
+        self.layers.iter().all(|layers| match &layers.mixer {
+            Mixer::Attention(layer) => {
+                layer.window.is_none() || layer.keys == AttentionKeys::Shared
+            }
+            Mixer::Latent(_) | Mixer::None => true,
+            Mixer::DeltaNet(_) | Mixer::Mamba2(_) => false,
+        })
+    }
+
     /// The widest window where no layer keeps the whole context; 0 where none keeps keys at all.
     fn widest_window(&self) -> Option<u64> {
         let mut widest = 0;
