@@ -1,18 +1,23 @@
 //! Two machines or generations side by side, operation by operation; and which rows are slandered.
 
+mod causes;
+mod components;
+mod pairs;
+
 use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
 use crate::document::ProbeDocument;
-use crate::judge::Objection;
-use crate::measurement::{Component, Operation, TransferEngine};
+use crate::measurement::Component;
 use crate::row::ProbeRow;
-use crate::statistics::Sorted;
 use fizeau_core::Verdict;
+use pairs::{Pair, Paired};
 
-/// A row whose ratio is below this part of the median ratio of its component is far below its kin.
+/// What is below this part of the median ratio of its kin is far below it.
 const SLANDERED: f64 = 0.7;
+/// Fewer rows of a component say nothing of one another.
+const FEWEST: usize = 3;
 
 /// What a comparison as JSON says it is.
 const COMPARISON: &str = "fizeau.probe-comparison/1";
@@ -30,6 +35,26 @@ pub struct ProbeComparison {
     pub only_a: Vec<String>,
     /// What only the second has.
     pub only_b: Vec<String>,
+    /// The parts of a machine that as a whole are far below the others on one side.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slandered_components: Vec<ComponentSlander>,
+}
+
+/// A part of a machine that is far below the others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ComponentSlander {
+    /// Which part.
+    pub component: Component,
+    /// On which side: `a` or `b`.
+    pub side: String,
+    /// How many times as fast the second is in the median of this part's rows.
+    pub ratio: f64,
+    /// The same in the median over all parts.
+    pub usual_ratio: f64,
+    /// What may be the cause: what is kept of more than half of its rows on this side alone; empty where nothing that is kept explains it.
+    pub causes: Vec<String>,
 }
 
 /// One operation on both.
@@ -37,7 +62,8 @@ pub struct ProbeComparison {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ComparedRow {
-    /// Which operation.
+    /// Which operation; where both measured it on all of their threads and beyond their caches, but not with the same sizes and threads,
+    /// with those of both: `triad, ordinary stores, f64: 384 MiB on 2 threads beside 1.5 GiB on 96 threads`.
     pub subject: String,
     /// Which part of a machine it is about.
     pub component: Component,
@@ -77,54 +103,35 @@ pub struct Slander {
 }
 
 impl ProbeComparison {
-    /// What `b` does beside `a`. Of several rows of one operation, as of a tool that tries many kernels, the fastest speaks.
+    /// What `b` does beside `a`. Of several rows of one operation, as of a tool that tries many kernels, the fastest speaks. What no row of
+    /// the other has in the same size and on as many threads is held against what that has of it on all of its threads, and the largest
+    /// size beyond its caches.
     #[must_use]
     pub fn of(a: &ProbeDocument, b: &ProbeDocument) -> Self {
-        let (own, others) = (fastest(a), fastest(b));
-        let mut pairs = Vec::new();
-        let mut only_a = Vec::new();
-        let mut taken = Vec::new();
-        for row in &own {
-            match twin(row, &own, &others) {
-                Some(at) => {
-                    taken.push(at);
-                    pairs.extend(compared(row, others[at]).map(|seen| (*row, others[at], seen)));
-                }
-                None => only_a.push(row.measured.subject()),
-            }
-        }
-        let is_left = |at: &usize| !taken.contains(at);
-        let only_b = (0..others.len()).filter(is_left).map(|at| others[at].measured.subject());
-        let only_b = only_b.collect();
+        let Paired { pairs, only_a, only_b } = pairs::paired(a, b);
+        let usual = components::usual(&pairs);
         let kin = |component: Component| {
-            let alike = pairs.iter().filter(|(.., seen)| seen.component == component);
-            Sorted::of(alike.map(|(.., seen)| seen.ratio)).median().unwrap_or(1.0)
+            components::median(&pairs, component, FEWEST).or(usual).unwrap_or(1.0)
         };
-        let medians: Vec<f64> = pairs.iter().map(|(.., seen)| kin(seen.component)).collect();
-        // Where a machine has several devices, a line says whose it is.
-        let is_of_many = own.iter().any(|row| row.measured.device != own[0].measured.device);
-        let sides: Vec<Option<Side>> = pairs
-            .iter()
-            .zip(&medians)
-            .map(|((.., seen), median)| Side::slow(seen.ratio / median))
-            .collect();
-        let rows = pairs.iter().zip(&sides).map(|((row, other, seen), side)| {
-            let mut seen = seen.clone();
+        let side = |pair: &Pair<'_>| Side::slow(pair.seen.ratio / kin(pair.seen.component));
+        let sides: Vec<Option<Side>> = pairs.iter().map(side).collect();
+        let rows = pairs.iter().zip(&sides).map(|(pair, side)| {
+            let mut seen = pair.seen.clone();
             seen.slandered = side.map(|side| {
-                let kin = pairs.iter().zip(&sides).map(|((kin, ..), of)| (*kin, *of == Some(side)));
-                let mut causes = match side {
-                    Side::A => causes((row, a), (other, b)),
-                    Side::B => causes((other, b), (row, a)),
-                };
-                causes.extend(of_copies(row, kin));
+                let kin = pairs.iter().zip(&sides).map(|(kin, of)| (kin.row, *of == Some(side)));
+                let causes = pair.causes(side, a, b).into_iter().map(|cause| cause.words);
+                let causes = causes.chain(causes::of_copies(pair.row, kin)).collect();
                 Slander { side: side.as_str().to_owned(), causes }
             });
-            if is_of_many {
-                seen.subject = row.measured.key();
-            }
             seen
         });
-        Self { schema: COMPARISON.to_owned(), rows: rows.collect(), only_a, only_b }
+        Self {
+            schema: COMPARISON.to_owned(),
+            rows: rows.collect(),
+            only_a,
+            only_b,
+            slandered_components: components::slandered(&pairs, a, b),
+        }
     }
 }
 
@@ -171,110 +178,4 @@ pub(crate) fn fastest(document: &ProbeDocument) -> Vec<&ProbeRow> {
         }
     }
     found
-}
-
-/// Which of `others` is of the same operation as `row`: on the device of the same name, else on one that `own` has not.
-fn twin(row: &ProbeRow, own: &[&ProbeRow], others: &[&ProbeRow]) -> Option<usize> {
-    let (subject, device) = (row.measured.subject(), &row.measured.device);
-    let is_alike = |other: &&&ProbeRow| other.measured.subject() == subject;
-    let alike = || others.iter().enumerate().filter(|(_, other)| is_alike(other));
-    let same = alike().find(|(_, other)| other.measured.device == *device);
-    let is_foreign =
-        |other: &ProbeRow| own.iter().all(|row| row.measured.device != other.measured.device);
-    Some(same.or_else(|| alike().find(|(_, other)| is_foreign(other)))?.0)
-}
-
-fn compared(a: &ProbeRow, b: &ProbeRow) -> Option<ComparedRow> {
-    let [from, to] = a.speeds_beside(b)?;
-    let ends = from.typical_ci.zip(to.typical_ci);
-    let faults = [("a", a), ("b", b)].into_iter().filter_map(|(side, row)| {
-        let reason = row.fault()?.reason.clone();
-        Some(ComparedFault { side: side.to_owned(), reason })
-    });
-    Some(ComparedRow {
-        subject: a.measured.subject(),
-        component: a.measured.operation.component(),
-        ratio: to.typical / from.typical,
-        ratio_ci: ends.map(|(from, to)| [to[0] / from[1], to[1] / from[0]]),
-        faults: faults.collect(),
-        slandered: None,
-    })
-}
-
-/// What is kept of the slow row that the fast one does not have, `slow` and `fast` each with its machine.
-fn causes(slow: (&ProbeRow, &ProbeDocument), fast: (&ProbeRow, &ProbeDocument)) -> Vec<String> {
-    let ((slow, machine), (fast, other_machine)) = (slow, fast);
-    let is_new = |own: &&Objection| fast.objections.iter().all(|other| other.rule != own.rule);
-    let mut causes: Vec<String> =
-        slow.objections.iter().filter(is_new).map(|own| own.reason.clone()).collect();
-    let clock = |row: &ProbeRow| row.measured.circumstances.clock_after;
-    if let (Some(slow_clock), Some(fast_clock)) = (clock(slow), clock(fast)) {
-        let part = slow_clock / fast_clock;
-        if part < 0.9 {
-            causes.push(format!("its clock was {:.0} % of the other's", 100.0 * part));
-        }
-    }
-    let huge = |row: &ProbeRow| {
-        row.measured.method.pages.and_then(|pages| pages.huge).map(fizeau_core::Bytes::get)
-    };
-    if huge(slow) == Some(0.0) && huge(fast).is_some_and(|bytes| bytes > 0.0) {
-        causes.push("its arrays lay in no huge pages".to_owned());
-    }
-    if let Some(hypervisor) = &machine.host.hypervisor
-        && other_machine.host.hypervisor.is_none()
-    {
-        causes.push(format!("it is {hypervisor}, and the other is none"));
-    }
-    causes
-}
-
-/// Of a copy between memories, what the other copies between the same two say of it: whether it is this engine, this direction or
-/// both at once that is slow, or whatever was measured, which is then the link. Each of `kin` comes with whether it is slow on the same side.
-fn of_copies<'a>(slow: &ProbeRow, kin: impl Iterator<Item = (&'a ProbeRow, bool)>) -> Vec<String> {
-    let Operation::Transfer { from, to, engine, both_ways } = &slow.measured.operation else {
-        return Vec::new();
-    };
-    let (mut causes, mut alike) = (Vec::new(), 0);
-    for (row, is_slow) in kin {
-        let Operation::Transfer { from: other_from, to: other_to, engine: by, both_ways: both } =
-            &row.measured.operation
-        else {
-            continue;
-        };
-        let is_same_way = (from, to) == (other_from, other_to);
-        if !is_same_way && (from, to) != (other_to, other_from) {
-            continue;
-        }
-        let cause = match (is_same_way, engine == by, both_ways == both) {
-            (true, true, true) => continue,
-            (true, false, true) => {
-                format!("it is {}: by {} it is not slow", words(*engine), words(*by))
-            }
-            (false, true, true) => "it is this direction: the other one is not slow".to_owned(),
-            (_, true, false) if *both_ways => {
-                "it is both directions at once: one by itself is not slow".to_owned()
-            }
-            _ => continue,
-        };
-        match is_slow {
-            true => alike += 1,
-            false if !causes.contains(&cause) => causes.push(cause),
-            false => {}
-        }
-    }
-    if causes.is_empty() && alike > 0 {
-        causes.push(format!(
-            "other copies between {from} and {to} are as slow: it is what joins them"
-        ));
-    }
-    causes
-}
-
-fn words(engine: TransferEngine) -> &'static str {
-    match engine {
-        TransferEngine::CopyEngine => "the copy engine",
-        TransferEngine::KernelRead => "a kernel that reads",
-        TransferEngine::KernelWrite => "a kernel that writes",
-        TransferEngine::NotReported => "an engine that is not named",
-    }
 }

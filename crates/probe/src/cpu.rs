@@ -2,9 +2,12 @@
 
 mod array;
 mod attention;
+mod available;
 mod chase;
 mod clock;
 mod facts;
+#[cfg(test)]
+mod fake_tree;
 mod gemm;
 mod isa;
 mod lanes;
@@ -16,9 +19,11 @@ mod recurrence;
 mod stream;
 mod system;
 mod team;
+mod topology;
 mod trials;
 
 use std::num::NonZeroU32;
+use std::path::Path;
 
 use fizeau_core::{Bytes, Nanos};
 
@@ -40,14 +45,18 @@ impl CpuBackend {
     /// Looks at the processor; measures nothing yet.
     #[must_use]
     pub fn new() -> Self {
-        let cpus = system::allowed_cpus();
-        let cpus = if cpus.is_empty() { vec![0] } else { cpus };
-        let (device, clock) = (facts::device(), clock::HostClock::start());
-        Self { cpus, device, clock, curves: trials::SizeCurves::Usual }
+        Self::on(Path::new(topology::PROCESSORS), &system::allowed_cpus())
     }
 
-    /// The same, with curves by size of every kernel and every kind of store on one thread and on all, and not only of reads, writes
-    /// and triads: some 300 measurements more.
+    /// On `cpus`, which a `folder` describes.
+    fn on(folder: &Path, cpus: &[u32]) -> Self {
+        let topology = topology::Topology::of(folder, if cpus.is_empty() { &[0] } else { cpus });
+        let (device, clock) = (facts::device(&topology), clock::HostClock::start());
+        Self { cpus: topology.cpus, device, clock, curves: trials::SizeCurves::Usual }
+    }
+
+    /// The same, with curves of every kernel and every kind of store, and not only of reads, writes and triads: by size on one thread and
+    /// on all, and by threads. That is some 300 measurements more.
     #[must_use]
     pub fn with_all_curves(self) -> Self {
         Self { curves: trials::SizeCurves::Every, ..self }
@@ -58,7 +67,7 @@ impl CpuBackend {
     /// # Errors
     /// If there are fewer processors.
     pub fn on_threads(threads: NonZeroU32) -> Result<Self, Unavailable> {
-        let mut backend = Self::new();
+        let backend = Self::new();
         let (asked, all) = (threads.get(), backend.all());
         if asked > all {
             let text = format!(
@@ -66,8 +75,8 @@ impl CpuBackend {
             );
             return Err(Unavailable::because(text));
         }
-        backend.cpus.truncate(asked as usize);
-        Ok(backend)
+        // Caches of processors that are not used hold nothing.
+        Ok(Self::on(Path::new(topology::PROCESSORS), &backend.cpus[..asked as usize]))
     }
 
     /// As many threads as there are processors for.
@@ -75,9 +84,14 @@ impl CpuBackend {
         self.cpus.len() as u32
     }
 
-    /// What every array of memory has at least: four times the last cache.
+    /// What every array of memory has at least: four times the last caches of all threads together.
     fn array_bytes(&self) -> f64 {
         4.0 * self.device.last_cache.map_or(facts::USUAL_LAST_CACHE, Bytes::get)
+    }
+
+    /// The same for what one thread alone goes through, which lies in one last cache.
+    fn own_array_bytes(&self) -> f64 {
+        4.0 * self.device.caches.last().copied().map_or(facts::USUAL_LAST_CACHE, Bytes::get)
     }
 }
 
@@ -99,7 +113,7 @@ impl ProbeBackend for CpuBackend {
     fn trials(&self, component: Component) -> Vec<ProbeTrial> {
         match component {
             Component::Memory => trials::memory(self.all(), self.array_bytes(), self.curves),
-            Component::Latency => trials::latency(self.all(), self.array_bytes()),
+            Component::Latency => trials::latency(self.all(), self.own_array_bytes()),
             Component::Compute => trials::compute(self.all()),
             Component::Gemm => trials::gemm(self.all(), gemm::OpenBlas::installed()),
             Component::Attention => trials::attention(self.all()),
@@ -116,7 +130,8 @@ impl ProbeBackend for CpuBackend {
             )));
         }
         let cpus = &self.cpus[..trial.threads.max(1) as usize];
-        let on = measure::Measuring { cpus, clock: self.clock, time, trial };
+        let last_cache = self.device.last_cache;
+        let on = measure::Measuring { cpus, clock: self.clock, time, trial, last_cache };
         match &trial.operation {
             Operation::Memory { kernel, stores, working_set } => {
                 on.memory(*kernel, *stores, working_set.ok_or_else(no_size)?)
@@ -139,4 +154,44 @@ impl ProbeBackend for CpuBackend {
 
 fn no_size() -> Unavailable {
     Unavailable::because("the size of the arrays is missing")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The largest that a trial of the component works on.
+    fn largest(backend: &CpuBackend, component: Component) -> f64 {
+        let trials = backend.trials(component);
+        let sizes = trials.iter().filter_map(|trial| match trial.operation {
+            Operation::Memory { working_set, .. } | Operation::Latency { working_set, .. } => {
+                working_set.map(Bytes::get)
+            }
+            _ => None,
+        });
+        sizes.fold(0.0, f64::max)
+    }
+
+    /// Arrays that one last cache holds in part are spread over all of them by all threads.
+    #[test]
+    fn arrays_are_larger_than_all_last_caches_together() {
+        const MIB: f64 = 1024.0 * 1024.0;
+        let tree = topology::tests::two_last_caches("backend");
+        let cpus: Vec<u32> = (0..8).collect();
+        let all = CpuBackend::on(tree.root(), &cpus);
+        assert_eq!(all.device.last_cache, Some(Bytes::new(64.0 * MIB)));
+        assert_eq!(all.device.caches.last(), Some(&Bytes::new(32.0 * MIB)));
+        let memory = all.trials(Component::Memory);
+        let least = memory.iter().filter(|trial| trial.weight > 2.0).map(|trial| {
+            let Operation::Memory { working_set, .. } = trial.operation else { return 0.0 };
+            working_set.map_or(0.0, Bytes::get)
+        });
+        assert!(least.fold(f64::INFINITY, f64::min) >= 4.0 * 64.0 * MIB, "{memory:?}");
+        assert!(largest(&all, Component::Latency) >= 4.0 * 32.0 * MIB);
+        // One processor has one of them.
+        let one = CpuBackend::on(tree.root(), &cpus[..1]);
+        assert!(largest(&one, Component::Memory) < largest(&all, Component::Memory));
+        assert!(one.device.units.iter().all(|units| units.cores == 1));
+        assert!(all.device.units.iter().all(|units| units.cores == 4));
+    }
 }

@@ -24,10 +24,12 @@ pub struct DeviceFacts {
     /// The name, in the roofline's table, of the device whose data sheet is that of this part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_sheet: Option<String>,
-    /// Its last cache before memory. In a virtual machine this may be the host's.
+    /// Its last cache before memory; of a processor that has several, those of all its threads together. In a virtual machine this may be the
+    /// host's.
     #[serde(rename = "last_cache_bytes", default, skip_serializing_if = "Option::is_none")]
     pub last_cache: Option<Bytes>,
-    /// Its caches of data before memory, the nearest first, as the system describes them; those of a virtual machine may be the host's.
+    /// Its caches of data before memory, the nearest first, as the system describes them: of each level the one that one thread uses. Those
+    /// of a virtual machine may be the host's.
     #[serde(rename = "caches_bytes", default, skip_serializing_if = "Vec::is_empty")]
     pub caches: Vec<Bytes>,
     /// How many multiprocessors a GPU has.
@@ -100,7 +102,8 @@ pub struct ArithmeticUnits {
     pub instructions: Option<String>,
     /// Operations that one core or multiprocessor completes in a cycle, a multiply-add counted as two.
     pub flops_per_cycle: f64,
-    /// How many cores or multiprocessors the device has. A measurement on fewer threads is held against as many.
+    /// How many cores or multiprocessors the device has; threads that share a core share its units. A measurement on fewer threads is held
+    /// against as many.
     pub cores: u32,
     /// Who says so.
     pub source: String,

@@ -1,15 +1,19 @@
 //! Many nodes or devices in one table: who is slow, where, and how sure that is.
 
+mod lacking;
+
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::fastest;
 use crate::document::ProbeDocument;
+use crate::folder::ProbeFolderError;
 use crate::measurement::Component;
 use crate::row::{ProbeRow, SpeedMeasure};
 use crate::statistics::Sorted;
 use fizeau_core::Verdict;
+use lacking::Measured;
 
 /// Deviations from the median beyond which a value is an outlier (B. Iglewicz, D. C. Hoaglin, "How to Detect and Handle Outliers", 1993).
 const OUTLIER: f64 = 3.5;
@@ -34,8 +38,8 @@ pub struct FleetTable {
     pub rows: Vec<FleetRow>,
     /// Each member, the slowest first.
     pub members: Vec<FleetMember>,
-    /// Who cannot pass, however fast its rows are, and why: machines with wrong or impossible results, and machines that are compared
-    /// with nobody.
+    /// Who cannot pass, however fast its rows are, and why: machines with wrong or impossible results, with fewer operations or devices
+    /// than most, compared with nobody, or of which nothing can be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FleetFault>,
 }
@@ -45,9 +49,9 @@ pub struct FleetTable {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FleetFault {
-    /// Its node and device; of one that is compared with nobody its node.
+    /// Its node and device; its node of one that is compared with nobody or lacks devices, and where nothing can be read its path.
     pub member: String,
-    /// How many of its rows are wrong or impossible; zero of one that is compared with nobody.
+    /// How many of its rows are wrong or impossible; zero of one that lacks something.
     pub bad_rows: usize,
     /// What is wrong, as a clause.
     pub reason: String,
@@ -141,12 +145,27 @@ impl FleetTable {
         let documents: Vec<(String, &ProbeDocument)> = documents.into_iter().collect();
         let rows: Vec<FleetRow> = gathered(&documents).into_iter().filter_map(fleet_row).collect();
         let members = members(&rows);
-        let faults = documents.iter().flat_map(|(name, document)| {
-            let mut faults = wrong_results(name, document);
-            faults.extend(compared_with_nobody(name, document, &members));
-            faults
-        });
-        Self { schema: FLEET.to_owned(), faults: faults.collect(), members, rows }
+        let measured = Measured::of(&documents);
+        let is_member = |name: &str| members.iter().any(|member| member.name == name);
+        let mut faults = Vec::new();
+        for (name, document) in &documents {
+            faults.extend(wrong_results(name, document));
+            let alone = compared_with_nobody(name, document, is_member);
+            faults.extend(alone.or_else(|| measured.devices_of(name)));
+        }
+        faults.extend(measured.operations(is_member));
+        Self { schema: FLEET.to_owned(), faults, members, rows }
+    }
+
+    /// The same, with a fault of each place where the results of another machine cannot be read.
+    #[must_use]
+    pub fn with_unread(mut self, unread: &[(PathBuf, ProbeFolderError)]) -> Self {
+        self.faults.extend(unread.iter().map(|(path, error)| {
+            let (member, error) = (path.display().to_string(), error.to_string());
+            let reason = error.strip_prefix(&format!("{member}: ")).unwrap_or(&error).to_owned();
+            FleetFault { member, bad_rows: 0, reason }
+        }));
+        self
     }
 
     /// Whether no operation was measured of two members. Where some results are wrong it is these that leave nothing to compare.
@@ -177,7 +196,7 @@ fn gathered(documents: &[(String, &ProbeDocument)]) -> Vec<Gathered> {
         for row in fastest.filter(|row| row.verdict != Verdict::Invalid) {
             let Some((measure, speed)) = row.speeds().next() else { continue };
             let subject = row.measured.subject();
-            let value = (member_name(name, row), speed.typical);
+            let value = (member_name(name, &row.measured.device), speed.typical);
             let is_same = |of: &&mut Gathered| of.subject == subject && of.measure == measure;
             match rows.iter_mut().find(is_same) {
                 Some(other) => other.values.push(value),
@@ -191,8 +210,8 @@ fn gathered(documents: &[(String, &ProbeDocument)]) -> Vec<Gathered> {
     rows
 }
 
-fn member_name(node: &str, row: &ProbeRow) -> String {
-    format!("{node} {}", row.measured.device)
+fn member_name(node: &str, device: &str) -> String {
+    format!("{node} {device}")
 }
 
 /// A fault of each device with results that are wrong or cannot be, even where another row of the same operation is right.
@@ -200,7 +219,7 @@ fn wrong_results(name: &str, document: &ProbeDocument) -> Vec<FleetFault> {
     let mut faults: Vec<FleetFault> = Vec::new();
     for row in &document.rows {
         let Some(objection) = row.fault() else { continue };
-        let member = member_name(name, row);
+        let member = member_name(name, &row.measured.device);
         match faults.iter_mut().find(|fault| fault.member == member) {
             Some(fault) => fault.bad_rows += 1,
             None => {
@@ -210,7 +229,8 @@ fn wrong_results(name: &str, document: &ProbeDocument) -> Vec<FleetFault> {
         }
     }
     for fault in &mut faults {
-        let own = document.rows.iter().filter(|row| member_name(name, row) == fault.member);
+        let is_own = |row: &&ProbeRow| member_name(name, &row.measured.device) == fault.member;
+        let own = document.rows.iter().filter(is_own);
         let (bad, all) = (fault.bad_rows, own.count());
         fault.reason = format!("{bad} of its {all} rows cannot be right, first {}", fault.reason);
     }
@@ -221,12 +241,9 @@ fn wrong_results(name: &str, document: &ProbeDocument) -> Vec<FleetFault> {
 fn compared_with_nobody(
     name: &str,
     document: &ProbeDocument,
-    members: &[FleetMember],
+    is_member: impl Fn(&str) -> bool,
 ) -> Option<FleetFault> {
-    let is_compared = |row: &ProbeRow| {
-        let name = member_name(name, row);
-        members.iter().any(|member| member.name == name)
-    };
+    let is_compared = |row: &ProbeRow| is_member(&member_name(name, &row.measured.device));
     if document.rows.iter().any(|row| row.fault().is_some() || is_compared(row)) {
         return None;
     }

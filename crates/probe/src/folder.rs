@@ -158,7 +158,8 @@ impl ProbeFolder {
     }
 
     /// Writes the document and, where enough was measured, the device: `device.toml`. Of several devices each has a file of its own
-    /// beside it, and `device.toml` is the slowest GPU of them, which is what a model's ranks wait for. Gives the files' paths.
+    /// beside it, and `device.toml` is the slowest GPU of them, which is what a model's ranks wait for. Where collectives alone were
+    /// measured it is the data sheet's device with them, if that is named. Gives the files' paths.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -176,8 +177,9 @@ impl ProbeFolder {
         let mut file = |name: &str, device: &MeasuredDevice| {
             files.push((self.path.join(name), device.toml.clone()));
         };
-        if let Some((_, first)) = first {
-            file(DEVICE, first);
+        match first {
+            Some((_, first)) => file(DEVICE, first),
+            None => MeasuredDevice::of_sheet(document).iter().for_each(|own| file(DEVICE, own)),
         }
         if devices.len() > 1 {
             devices.iter().for_each(|(facts, each)| file(&format!("{}.toml", facts.name), each));

@@ -13,6 +13,7 @@ mod deep_gemm;
 mod error;
 mod flash_mla;
 mod flashinfer;
+mod flashinfer_text;
 mod gemm;
 mod hipblaslt_bench;
 mod join;
@@ -73,7 +74,7 @@ struct Format {
 }
 
 /// Tried in this order: the more a format demands, the earlier.
-const FORMATS: [Format; 20] = [
+const FORMATS: [Format; 21] = [
     Format { name: "nvbandwidth JSON", read: nvbandwidth_json::read },
     Format { name: "nccl-tests JSON", read: nccl_tests_json::read },
     Format { name: "OperatorX", read: operatorx::read },
@@ -89,6 +90,7 @@ const FORMATS: [Format; 20] = [
     Format { name: "mixbench", read: mixbench::read },
     Format { name: "CUTLASS profiler", read: cutlass::read },
     Format { name: "FlashInfer benchmark", read: flashinfer::read },
+    Format { name: "FlashInfer benchmark, printed", read: flashinfer_text::read },
     Format { name: "hipblaslt-bench", read: hipblaslt_bench::read },
     Format { name: "DeepEP V2", read: deep_ep::read },
     Format { name: "DeepEP V1", read: deep_ep::read_first_version },

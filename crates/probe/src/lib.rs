@@ -71,7 +71,7 @@ mod statistics;
 mod trial;
 mod twins;
 
-pub use comparison::{ComparedFault, ComparedRow, ProbeComparison, Slander};
+pub use comparison::{ComparedFault, ComparedRow, ComponentSlander, ProbeComparison, Slander};
 #[cfg(feature = "cpu")]
 pub use cpu::CpuBackend;
 #[cfg(feature = "cuda")]

@@ -20,6 +20,7 @@ use crate::measurement::{
     AttentionPhase, CollectiveOp, Component, Dtype, Operation, Provenance, SampleStatistic,
 };
 use crate::row::ProbeRow;
+pub(crate) use memory::is_beyond_caches;
 use sheet::SheetText;
 
 /// A device file (`device.toml`) of what was measured.
@@ -29,7 +30,7 @@ use sheet::SheetText;
 /// least, and its note has the median with its interval and how far the samples spread. Reads of arrays that caches hold are there by
 /// size, as far as they are faster than memory: a small model's weights stay in caches from step to step. Collectives that devices of this model took
 /// part in are there as alpha and beta for each operation, number of ranks and range of sizes: medians, since they serve an
-/// expectation and no bound. What nobody measures by itself is the data sheet's, with its sources: links, power, prices, and how much
+/// expectation and no bound. Of collectives alone a device is made that is otherwise its data sheet's ([`of_sheet`](Self::of_sheet)). What nobody measures by itself is the data sheet's, with its sources: links, power, prices, and how much
 /// of its memory software sees where the measurements do not tell how much there is.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -83,6 +84,27 @@ impl MeasuredDevice {
         let device = Device::from_toml(&toml)
             .map_err(|error| MeasuredDeviceError(format!("the figures make no device: {error}")))?;
         Ok(Self { toml, device })
+    }
+
+    /// The data sheet's own device with the collectives that were measured, where a data sheet is named and no device can be made of
+    /// measurements ([`lacking`](Self::lacking) says why). It has the data sheet's name, since nothing of the device itself was measured,
+    /// and each figure keeps its source.
+    #[must_use]
+    pub fn of_sheet(document: &ProbeDocument) -> Option<Self> {
+        Self::lacking(document)?;
+        document.devices.iter().find_map(|facts| {
+            let collectives = Some(collectives(document, facts)).filter(|text| !text.is_empty())?;
+            let (node, sheet) =
+                (&document.host.node, Device::named(facts.data_sheet.as_ref()?).ok()?);
+            let title = format!("{} with collectives as measured on {node}", sheet.title);
+            let title = format!("title = {}", quoted(&title));
+            let mut toml = format!(
+                "# What its vendor prints, but for collectives, which were measured on {node}.\n"
+            );
+            toml += &sheet::whole(facts, &title, &source(document))?;
+            toml += &collectives;
+            Some(Self { device: Device::from_toml(&toml).ok()?, toml })
+        })
     }
 
     /// Why `document` makes no device at all: what is lacking of the one whose memory most of its rows are about, which a group of
@@ -143,10 +165,7 @@ impl<'a> Figures<'a> {
 
     /// The file from the table of its sources on.
     fn toml(&self, document: &ProbeDocument, facts: &DeviceFacts) -> String {
-        let date = document.begun.as_deref().and_then(|begun| begun.get(..10));
-        let source = format!("fizeau probe {} on {}", document.version(), document.host.node);
-        let date = date.map(|date| format!(", date = {}", quoted(date))).unwrap_or_default();
-        let mut toml = format!("\n[sources]\nprobe = {{ name = {}{date} }}\n", quoted(&source));
+        let mut toml = format!("\n[sources]\n{}\n", source(document));
         let sheet = SheetText::of(facts);
         toml.push_str(&sheet.sources);
         let capacity = |source| {
@@ -176,6 +195,14 @@ impl<'a> Figures<'a> {
         }
         toml + &collectives(document, facts) + &sheet.others
     }
+}
+
+/// The line of a file's sources for what `document` has.
+fn source(document: &ProbeDocument) -> String {
+    let date = document.begun.as_deref().and_then(|begun| begun.get(..10));
+    let source = format!("fizeau probe {} on {}", document.version(), document.host.node);
+    let date = date.map(|date| format!(", date = {}", quoted(date))).unwrap_or_default();
+    format!("probe = {{ name = {}{date} }}", quoted(&source))
 }
 
 /// What the file says before its figures.
@@ -329,8 +356,12 @@ fn best<'a>(
     cells.max_by(|a, b| a.best.total_cmp(&b.best))
 }
 
+/// Of a stream each array counts once, as in STREAM: some processors do not read what ordinary stores replace, so that with what such reads
+/// would have moved it may be more than memory carried.
 fn bandwidth_of(row: &ProbeRow) -> Option<Figure<f64>> {
-    Some(row.figures.bandwidth()?.map(BytesPerSec::get))
+    let is_stream = matches!(row.measured.operation, Operation::Memory { .. });
+    let counted_once = row.figures.stream.filter(|_| is_stream);
+    Some(counted_once.or_else(|| row.figures.bandwidth())?.map(BytesPerSec::get))
 }
 
 fn arithmetic_of(row: &ProbeRow) -> Option<Figure<f64>> {

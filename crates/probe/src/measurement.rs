@@ -118,19 +118,30 @@ impl Measurement {
     /// The same without the device, to hold devices against each other.
     #[must_use]
     pub fn subject(&self) -> String {
-        let Method { threads, pages, .. } = &self.method;
-        let pages = pages
-            .map(|pages| pages.requested)
-            .filter(|requested| *requested != PageAdvice::Default);
+        self.described(&self.operation, self.threads())
+    }
+
+    /// The same without what machines of unlike sizes choose for themselves: how large arrays are, and how many threads work.
+    pub(crate) fn kind(&self) -> String {
+        self.described(&self.operation.of_any_size(), None)
+    }
+
+    /// `2 threads`.
+    pub(crate) fn threads(&self) -> Option<String> {
+        let count = self.method.threads?;
+        Some(if count == 1 { "1 thread".into() } else { format!("{count} threads") })
+    }
+
+    fn described(&self, operation: &Operation, threads: Option<String>) -> String {
+        let pages = self.method.pages.map(|pages| pages.requested);
+        let pages = pages.filter(|requested| *requested != PageAdvice::Default);
         let parts = [
             self.dtype.map(|dtype| dtype.to_string()),
             self.named_instructions().map(str::to_owned),
-            threads.map(
-                |count| if count == 1 { "1 thread".into() } else { format!("{count} threads") },
-            ),
+            threads,
             pages.map(|requested| format!("{requested} pages")),
         ];
         let parts = parts.into_iter().flatten().map(|part| format!(", {part}"));
-        std::iter::once(self.operation.to_string()).chain(parts).collect()
+        std::iter::once(operation.to_string()).chain(parts).collect()
     }
 }

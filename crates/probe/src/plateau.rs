@@ -2,11 +2,13 @@
 
 mod levels;
 
+use std::collections::BTreeSet;
+
 use fizeau_core::{Bytes, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::device::DeviceFacts;
-use crate::measurement::{MemoryKernel, Operation, PageAdvice};
+use crate::measurement::{MemoryKernel, Operation, PageAdvice, StoreKind};
 use crate::row::ProbeRow;
 use levels::NamedLevel;
 
@@ -20,7 +22,7 @@ const READ_ON_GPU: &str = "read past L1";
 pub struct Plateau {
     /// On what.
     pub device: String,
-    /// Of which curve: `latency`, `read` with the number of threads, or `read past L1` on a GPU.
+    /// Of which curve: `latency`, a kernel with ordinary stores and the number of threads (`triad by 8`), or `read past L1` on a GPU.
     pub curve: String,
     /// `L1`, `L2`, `L3`: by order, and none that is smaller than its smallest size, where the system says how large caches are; `DRAM`
     /// of what reaches beyond the last cache.
@@ -35,6 +37,9 @@ pub struct Plateau {
     pub value: f64,
 }
 
+/// A curve has as many sizes at least: of a number of threads that one array alone was measured on, nothing is seen of levels.
+const FEWEST_SIZES: usize = 3;
+
 /// One curve by size.
 struct Curve {
     device: String,
@@ -42,6 +47,13 @@ struct Curve {
     /// Which level the nearest is that it can show.
     first_level: usize,
     points: Vec<(f64, f64)>,
+}
+
+impl Curve {
+    fn has_sizes(&self) -> bool {
+        let sizes: BTreeSet<u64> = self.points.iter().map(|(size, _)| *size as u64).collect();
+        sizes.len() >= FEWEST_SIZES
+    }
 }
 
 /// The plateaus of every curve by size among `rows`.
@@ -66,10 +78,12 @@ pub(crate) fn plateaus<'a>(
     }
     let named = |curve: Curve| {
         let facts = device(&curve.device);
-        let last_cache = facts.and_then(|facts| facts.last_cache).map(Bytes::get);
         let caches = facts.map(|facts| &*facts.caches).unwrap_or_default();
         // Of an array that threads share each has a part, in caches of its own or in one that they share: only how many there are holds.
-        let is_of_one = curve.name == "latency" || curve.name == "read by 1";
+        let is_of_one = curve.name == "latency" || curve.name.ends_with(" by 1");
+        // One thread has one of the last caches, and all together have all of them.
+        let last_cache = caches.last().copied().filter(|_| is_of_one);
+        let last_cache = last_cache.or_else(|| facts?.last_cache).map(Bytes::get);
         let size = |cache: &Bytes| if is_of_one { cache.get() } else { f64::INFINITY };
         let caches: Vec<f64> = caches.iter().map(size).collect();
         let plateau = |level: NamedLevel| Plateau {
@@ -83,7 +97,7 @@ pub(crate) fn plateaus<'a>(
         let named = levels::named(curve.points, curve.first_level, &caches, last_cache);
         named.into_iter().map(plateau).collect::<Vec<_>>()
     };
-    curves.into_iter().flat_map(named).collect()
+    curves.into_iter().filter(Curve::has_sizes).flat_map(named).collect()
 }
 
 /// Which curve a row is a point of; its size, and the best of its value, which a busy machine spoils least.
@@ -95,11 +109,17 @@ fn point(row: &ProbeRow) -> Option<(String, (f64, f64))> {
         {
             Some(("latency".to_owned(), (bytes.get(), row.figures.time?.peak().get() * 1e6)))
         }
-        Operation::Memory { kernel: MemoryKernel::Read, working_set: Some(bytes), .. } => {
+        Operation::Memory { kernel, stores, working_set: Some(bytes) } => {
             let method = &row.measured.method;
-            let name = match (method.blocks_per_multiprocessor, method.threads) {
-                (Some(_), _) => READ_ON_GPU.to_owned(),
-                (None, threads) => format!("read by {}", threads.unwrap_or(1)),
+            let is_on_gpu = method.blocks_per_multiprocessor.is_some();
+            let name = match kernel {
+                MemoryKernel::Read if is_on_gpu => READ_ON_GPU.to_owned(),
+                kernel
+                    if !is_on_gpu && (!kernel.stores() || *stores == Some(StoreKind::Ordinary)) =>
+                {
+                    format!("{kernel} by {}", method.threads.unwrap_or(1))
+                }
+                _ => return None,
             };
             Some((name, (bytes.get(), row.figures.stream?.peak().get())))
         }

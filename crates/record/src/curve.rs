@@ -13,6 +13,7 @@ use crate::{LengthTally, LevelReference};
 pub struct SpeedOfLightCurve {
     points: Vec<SpeedOfLightPoint>,
     devices: u64,
+    requests_are_alike: bool,
 }
 
 /// One place on the curve.
@@ -102,13 +103,19 @@ impl SpeedOfLightCurve {
             })
         };
         let points = places.into_iter().map(point).collect::<Result<_, _>>()?;
-        Ok(Self { points, devices: system.deployment().devices() })
+        let devices = system.deployment().devices();
+        Ok(Self { points, devices, requests_are_alike: lengths.are_alike() })
     }
 
     /// The places, by requests in flight, ascending.
     #[must_use]
     pub fn points(&self) -> &[SpeedOfLightPoint] {
         &self.points
+    }
+
+    /// Whether its requests all have the same lengths, so that the bound of the mean is that of each.
+    pub(crate) const fn requests_are_alike(&self) -> bool {
+        self.requests_are_alike
     }
 
     /// How many devices it is of.

@@ -30,7 +30,7 @@ use level::LevelFacts;
 pub struct Diagnosed<'a> {
     /// The levels of a run. The one with the fewest requests in flight shows what a step costs where nothing queues.
     pub levels: &'a [LevelReport],
-    /// The model on devices as their vendor prints them.
+    /// The model on devices as their vendor prints them; as a probe found them, where no data sheet of them is known.
     pub system: &'a System,
     /// The same devices as they were measured; none where nobody did.
     pub probed: Option<&'a ProbedSilicon>,
@@ -49,7 +49,7 @@ pub enum InvalidLevels {
 }
 
 impl<'a> Diagnosed<'a> {
-    /// These levels against the data sheet alone.
+    /// These levels against the devices of `system` alone.
     #[must_use]
     pub const fn new(levels: &'a [LevelReport], system: &'a System) -> Self {
         Self { levels, system, probed: None, invalid: InvalidLevels::LeftOut }
@@ -112,6 +112,19 @@ impl<'a> Diagnosed<'a> {
         let why = invalid.filter(|reason| reason.verdict == Verdict::Invalid);
         let why: Vec<&str> = why.map(|reason| VerdictReason::headline(&reason.text)).collect();
         is_out.then(|| format!("it is invalid ({})", why.join("; ")))
+    }
+
+    /// What the bound is made of.
+    fn bound(&self) -> SlowdownCause {
+        match self.system.device().is_probed() {
+            true => SlowdownCause::AsProbed,
+            false => SlowdownCause::DataSheet,
+        }
+    }
+
+    /// What was measured of the devices themselves, and not of what joins them alone.
+    pub(crate) fn measured(&self) -> Option<&ProbedSilicon> {
+        self.probed.filter(|probed| probed.is_measured())
     }
 
     /// The devices to compute with: as measured where somebody did, else as printed.

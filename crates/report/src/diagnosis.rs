@@ -99,7 +99,7 @@ fn of_figure(out: &mut String, name: &str, figure: &DiagnosedFigure, verbosity: 
     for step in &waterfall.steps {
         let bar = bar(waterfall, from, step.adds_ms);
         from += step.adds_ms.get();
-        let sign = if step.cause == SlowdownCause::DataSheet { "" } else { "+" };
+        let sign = if step.cause.is_bound() { "" } else { "+" };
         let adds = number(step.adds_ms);
         let adds = if adds.starts_with('-') { adds } else { format!("{sign}{adds}") };
         let range = range(step.range_ms);

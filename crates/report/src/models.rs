@@ -194,7 +194,7 @@ fn softmax(attention: &Attention) -> String {
     let window = attention.window.map_or_else(String::new, |window| format!(", {reach} {window}"));
     let keys = match attention.keys {
         AttentionKeys::Shared => ", keys of an earlier layer",
-        AttentionKeys::AreValues => ", keys are values",
+        AttentionKeys::AreValues => ", one projection for keys and values",
         _ => "",
     };
     format!("{heads} heads of size {dims}, {kv_heads} key-value heads{window}{keys}")

@@ -168,7 +168,12 @@ impl Shown<'_, ProbeDocument> {
         let sizes = |device: &DeviceFacts| {
             let sizes = device.caches.iter().map(|bytes| cells::size(*bytes));
             let sizes = sizes.collect::<Vec<_>>().join(", ");
-            (!sizes.is_empty()).then(|| format!("Caches, as the system reports them: {sizes}"))
+            let all = device.last_cache.filter(|all| device.caches.last() < Some(all));
+            let all = all
+                .map(|all| format!("; the last ones of all threads together {}", cells::size(all)));
+            (!sizes.is_empty()).then(|| {
+                format!("Caches, as the system reports them: {sizes}{}", all.unwrap_or_default())
+            })
         };
         let said = self.devices.iter().filter_map(sizes).filter(|_| !curves.is_empty());
         curves.iter().map(|curve| line(curve)).chain(said).collect()

@@ -149,6 +149,13 @@ impl Device {
         Self::named(self.data_sheet.as_ref()?).ok()
     }
 
+    /// Whether a probe measured its memory, so that bounds are of what this silicon was seen to allow: its file is one that `fizeau probe`
+    /// wrote.
+    #[must_use]
+    pub fn is_probed(&self) -> bool {
+        self.cell(BANDWIDTH).is_some_and(PublishedFigure::is_probed)
+    }
+
     /// Where most of the figures are published: the source of the memory bandwidth.
     #[must_use]
     pub fn source(&self) -> &str {

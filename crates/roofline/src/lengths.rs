@@ -131,6 +131,13 @@ impl RequestLengths {
         true
     }
 
+    /// Whether all requests have the same prompt and output, with nothing cached, so that each takes what the mean does.
+    #[must_use]
+    pub fn are_alike(&self) -> bool {
+        let of_least = self.least.map(|(input, output)| input + output);
+        of_least == Some(self.longest) && self.resumed == 0.0
+    }
+
     /// How many requests were taken in.
     pub(crate) const fn requests(&self) -> u64 {
         self.requests

@@ -62,6 +62,7 @@ mod chunking;
 mod collective;
 mod compare;
 mod context_curve;
+mod context_spread;
 mod cost;
 mod curve;
 mod deployment;
@@ -122,6 +123,7 @@ pub use chunking::ChunkedLoad;
 pub use collective::{Algorithm, CollectiveTime, DeviceGroup, DeviceGroupError};
 pub use compare::{MeasuredFigure, MeasuredFigures, MeasuredFiguresError, SpeedOfLightShares};
 pub use context_curve::ContextPoint;
+pub use context_spread::ContextSpread;
 pub use cost::{
     Cost, CostError, HourlyRate, OwnedHour, Ownership, OwnershipError, PriceOrigin, UsdRange,
 };

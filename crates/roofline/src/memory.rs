@@ -39,13 +39,12 @@ impl SequenceMemory {
     ) -> Self {
         let empty = |reach: &LayerReach| (*reach, 0.0);
         let mut kept = Self { tokens: reaches.iter().map(empty).collect(), state: 0.0 };
-        let size = model.kv_cache().element_size().get();
         for layers in &model.layers {
             let count = layers.count as f64;
             let (reach, bytes, heads) = match &layers.mixer {
                 Mixer::Attention(layer) if layer.keys != AttentionKeys::Shared => (
                     LayerReach::of_attention(layer),
-                    size * layer.cache_elements() as f64,
+                    cut.attention_bytes(layer, model.kv_cache()),
                     layer.kv_heads,
                 ),
                 Mixer::Latent(layer) => {
@@ -147,6 +146,12 @@ impl Memory {
     /// What a sequence of `context` tokens keeps in all.
     pub(crate) fn ideal_sequence(&self, context: f64) -> f64 {
         self.ideal.most(context, 0.0)
+    }
+
+    /// What one more token takes where the whole context is kept, as few bytes as would do.
+    pub(crate) fn ideal_per_token(&self) -> f64 {
+        let is_whole = |(reach, _): &&(LayerReach, f64)| reach.kept.is_infinite();
+        self.ideal.tokens.iter().filter(is_whole).map(|(_, bytes)| bytes).sum()
     }
 
     /// What a sequence of `context` tokens keeps on the fullest of its devices, `shared` tokens apart.

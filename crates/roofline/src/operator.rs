@@ -3,7 +3,7 @@
 mod feed_forward;
 mod mixers;
 
-use crate::model::Latent;
+use crate::model::{Attention, Latent};
 use crate::reach::{LayerReach, ModelReaches};
 use crate::{Deployment, Format, Model, TensorClass};
 
@@ -121,6 +121,15 @@ impl OperatorCut {
             Self::Real => model.state_cache(),
         };
         format.element_size().get() * state as f64 + ACTIVATION * convolution as f64
+    }
+
+    /// Bytes of a token in one layer's keys and values: as engines keep them, or as few as would do.
+    pub(crate) fn attention_bytes(self, layer: &Attention, format: Format) -> f64 {
+        let elements = match self {
+            Self::Ideal => layer.least_cache_elements(),
+            Self::Real => layer.cache_elements(),
+        };
+        format.element_size().get() * elements as f64
     }
 
     /// Bytes of a token in one layer's latents and its indexer's keys. Layouts with scales are what engines have; a

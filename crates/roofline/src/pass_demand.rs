@@ -1,5 +1,6 @@
 //! What a pass carries, in the sums that cost time.
 
+use crate::context_spread::ContextSpread;
 use crate::pass::Pass;
 use crate::reach::{LayerReach, MovedTokens};
 use crate::span::ContextSpan;
@@ -95,7 +96,7 @@ impl PassDemand for Pass {
 }
 
 /// A batch of which only sums are known, as an engine adds them up: contexts within windows and chunks are then taken
-/// as long as the sums allow, so that no time comes out too short.
+/// as long as the sums allow, so that no time comes out too short; or, with a [`PassSums::spread`], so that none comes out too long.
 ///
 /// ```
 /// use fizeau_roofline::{Deployment, Device, KnownModel, Pass, PassSums, ContextSpan, System};
@@ -127,9 +128,17 @@ pub struct PassSums {
     pub prompt_context: f64,
     /// Pairs of a prompt's token and one that it attends to, itself included.
     pub prompt_pairs: f64,
+    /// How far contexts may differ, for whoever needs the least time: windows then see the least that sums and spread allow, and
+    /// several prompts attend within them as if nothing had been cached. None takes all contexts to be alike, which takes longest.
+    pub spread: Option<ContextSpread>,
 }
 
 impl PassSums {
+    /// The spread, where it matters to a layer.
+    fn spread_within(&self, reach: &LayerReach) -> Option<ContextSpread> {
+        self.spread.filter(|_| reach.seen.is_finite())
+    }
+
     /// A pass with the same numbers of sequences and tokens, for what depends on nothing else.
     pub(crate) fn as_pass(&self) -> Pass {
         let each = |sum: f64, of: f64| if of > 0.0 { sum / of } else { 0.0 };
@@ -167,7 +176,13 @@ impl PassDemand for PassSums {
     }
 
     fn seen(&self, reach: &LayerReach) -> f64 {
-        if self.decoding > 0.0 { self.context.min(self.decoding * reach.seen) } else { 0.0 }
+        if self.decoding <= 0.0 {
+            return 0.0;
+        }
+        self.spread_within(reach).map_or_else(
+            || self.context.min(self.decoding * reach.seen),
+            |spread| self.decoding * spread.least_seen(reach, self.context / self.decoding),
+        )
     }
 
     fn decode_pairs(&self, reach: &LayerReach) -> f64 {
@@ -180,15 +195,33 @@ impl PassDemand for PassSums {
             return 0.0;
         }
         let cached = (self.prompt_context - self.prompt_tokens).max(0.0);
-        let written = self.prompt_tokens.min(self.prompts * reach.kept);
-        cached.min(self.prompts * reach.seen) + written
+        match self.spread_within(reach) {
+            Some(_) if self.prompts == 1.0 => {
+                reach.filled_least(self.prompt_context, cached, 0.0).all()
+            }
+            Some(spread) => {
+                let [end, computed] =
+                    [self.prompt_context, self.prompt_tokens].map(|sum| sum / self.prompts);
+                self.prompts * spread.least_filled(reach, end, computed)
+            }
+            None => {
+                let written = self.prompt_tokens.min(self.prompts * reach.kept);
+                cached.min(self.prompts * reach.seen) + written
+            }
+        }
     }
 
     fn prompt_pairs(&self, reach: &LayerReach) -> f64 {
         if self.prompt_tokens <= 0.0 {
             return 0.0;
         }
-        self.prompt_pairs.min(self.prompt_tokens * reach.seen)
+        match self.spread_within(reach) {
+            Some(_) if self.prompts == 1.0 => self.as_pass().prompt_pairs(reach),
+            Some(_) if self.prompts > 0.0 => {
+                self.prompts * reach.fewest_pairs(self.prompt_tokens / self.prompts)
+            }
+            _ => self.prompt_pairs.min(self.prompt_tokens * reach.seen),
+        }
     }
 
     fn moved(&self, reach: &LayerReach) -> MovedTokens {

@@ -83,6 +83,19 @@ impl LayerReach {
         }
     }
 
+    /// No more pairs than a prompt of so many tokens compares, whatever was cached before it. It is convex, so that prompts with this
+    /// mean compare no fewer on average: in chunks, which begin anew, a straight line from half a chunk on, touched in the middle of each.
+    pub(crate) fn fewest_pairs(&self, tokens: f64) -> f64 {
+        let (bend, each) = if self.chunked {
+            (self.seen / 2.0, (self.seen + 1.0) / 2.0)
+        } else {
+            (self.seen, self.seen)
+        };
+        let curved = tokens.min(bend);
+        let pairs = curved * (curved + 1.0) / 2.0;
+        if tokens > bend { (tokens - bend).mul_add(each, pairs) } else { pairs }
+    }
+
     /// What a prompt reads and writes of the cache, of whose tokens the first `cached` are in it already: within
     /// windows only what a later token looks back to.
     pub(crate) fn filled(&self, cached: f64, computed: f64) -> f64 {

@@ -244,7 +244,8 @@ impl System {
         self.ideal.time(pass)
     }
 
-    /// [`System::bound_pass`] for a batch of which only sums are known.
+    /// [`System::bound_pass`] for a batch of which only sums are known. Where layers have windows, no batch with these sums can undercut it
+    /// with a [`PassSums::spread`] alone.
     #[must_use]
     pub fn bound_sums(&self, sums: &PassSums) -> PassTime {
         self.ideal.time(sums)

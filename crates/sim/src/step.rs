@@ -97,6 +97,7 @@ const fn sums(load: &StepLoad) -> PassSums {
         prompt_tokens: load.prefill_tokens.get() as f64,
         prompt_context: load.prefill_context_tokens.get() as f64,
         prompt_pairs: load.prefill_pairs as f64,
+        spread: None,
     }
 }
 

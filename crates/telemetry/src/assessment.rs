@@ -149,7 +149,7 @@ impl ServingAssessment {
         price: Option<&HourlyRate>,
     ) -> Result<Self, AssessmentError> {
         let work = Work::of(server, length)?;
-        let lengths = MeanLengths::of(server, &work);
+        let lengths = MeanLengths::of(server, &work, system);
         let step = (work.running > 0.0 && work.generated > 0.0)
             .then(|| MeanStep::of(system, &work, lengths.as_ref()));
         let decode = decode(server, system, &work, lengths.as_ref());

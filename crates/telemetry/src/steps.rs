@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use fizeau_core::{Millis, Seconds, Stamp, document};
-use fizeau_roofline::{PassSums, System};
+use fizeau_roofline::System;
 
-use crate::forward_pass::{ForwardPass, ForwardPasses, ScheduledWork};
+use crate::forward_pass::{ForwardPass, ForwardPasses};
 
 document! {
     /// The forward passes of one engine over a window, each held against the bound of just what it worked on: times that nobody had to
@@ -75,7 +75,7 @@ impl JudgedStep {
     /// ([`System::bound_group`]).
     #[must_use]
     pub fn of(at: Stamp, pass: &ForwardPass, system: &System) -> Self {
-        let sums = sums(&pass.scheduled_requests);
+        let sums = pass.scheduled_requests.least_sums(system.model().max_context);
         let bound = system.bound_sums(&sums);
         Self {
             at,
@@ -170,14 +170,4 @@ impl StepsAssessment {
 /// how layers are divided is nowhere said.
 pub(crate) fn why_unbounded(stages: u32) -> String {
     format!("of {stages} pipeline stages an engine times one, and does not say which layers it has")
-}
-
-/// The least that a pass over `work` can be: of several prompts only sums are known, and each attends at least to itself.
-fn sums(work: &ScheduledWork) -> PassSums {
-    let even = work.even_sums();
-    if work.num_prefill_requests == 1 {
-        return even;
-    }
-    let nothing_before = ScheduledWork { sum_prefill_kv_tokens: 0, ..*work };
-    PassSums { prompt_pairs: nothing_before.even_sums().prompt_pairs, ..even }
 }

@@ -28,7 +28,8 @@ pub(crate) struct MachineProbeArgs {
     /// The time for all of it, in seconds. Measurements share it by their weight; the first ones are the most important.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..), default_value_t = 45)]
     pub(crate) seconds: u64,
-    /// Take five times as long, for narrower intervals.
+    /// Take five times as long: narrower intervals, and bandwidth by size and by threads of all six kernels of memory with both kinds of
+    /// stores.
     #[arg(long)]
     pub(crate) thorough: bool,
     /// Measure nothing: read what other tools printed or wrote of one machine. The form is found from the content; docs/probe.md
@@ -106,11 +107,11 @@ pub(crate) struct ComparedArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct FleetArgs {
-    /// The machines: folders that `fizeau probe --out` wrote, files probe.json, or what other tools printed.
-    #[arg(value_name = "RESULTS", num_args = 2.., required = true)]
+    /// The machines, or one with several devices: folders that `fizeau probe --out` wrote, files probe.json, or what other tools printed.
+    #[arg(value_name = "RESULTS", num_args = 1.., required = true)]
     pub(crate) results: Vec<PathBuf>,
-    /// End with exit code 1 if an operation of any machine is below this share of the fleet's median, or any has wrong results or none
-    /// to compare.
+    /// End with exit code 1 if an operation of any machine is below this share of the fleet's median, or any has wrong results, none to
+    /// compare or none that can be read, or fewer operations or devices than most.
     #[arg(long, value_name = "SHARE", value_parser = super::values::part)]
     pub(crate) fail_below: Option<f64>,
     /// Write a page with the fleet's distribution into this file.

@@ -138,7 +138,13 @@ fn finish(folder: ProbeFolder, document: &ProbeDocument) -> Result<(), Fail> {
         tell!("written: {}", file.display());
     }
     if let Some(why) = MeasuredDevice::lacking(document) {
-        tell!("note: no device file is written: {why}");
+        match MeasuredDevice::of_sheet(document) {
+            None => tell!("note: no device file is written: {why}"),
+            Some(of) => tell!(
+                "note: all of device.toml but its collectives is the data sheet of {}: {why}",
+                of.device.name
+            ),
+        }
     }
     let written = std::fs::write(&page, Shown(document).page());
     written.map_err(|error| broken!("{}: {error}", page.display()))?;
@@ -226,15 +232,17 @@ fn compare(args: &ComparedArgs) -> Result<Exit, Fail> {
 }
 
 fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
-    let file = |path: &PathBuf| Ok::<_, Fail>((path.clone(), read(path)?));
-    let files = args.results.iter().map(file).collect::<Result<Vec<_>, _>>()?;
-    let table = FleetTable::of_files(&files);
-    refuse_if!(
-        table.has_nothing_in_common(),
-        "probe fleet: no operation was measured of two of these machines: {}; fleets are compared operation by operation, so \
-         measure the same of each",
-        Shown(&files).operations()
-    );
+    let (mut files, mut unread) = (Vec::new(), Vec::new());
+    for path in &args.results {
+        match ProbeFolder::read(path) {
+            Ok(document) => files.push((path.clone(), document)),
+            Err(error) => unread.push((path.clone(), error)),
+        }
+    }
+    let table = FleetTable::of_files(&files).with_unread(&unread);
+    if table.has_nothing_in_common() {
+        return Err(no_fleet(unread, files.len(), &Shown(&files).operations()));
+    }
     if let Some(path) = &args.html {
         folder::write("--html", path, &Shown(&table).page())?;
         tell_written(path);
@@ -251,6 +259,23 @@ fn fleet(args: &FleetArgs) -> Result<Exit, Fail> {
     }
     let is_passed = below.is_empty() && table.faults.is_empty();
     Ok(if is_passed { Exit::Good } else { Exit::Missed })
+}
+
+/// Why nothing is compared: what cannot be read where that is so, else what was measured of each.
+fn no_fleet(unread: Vec<(PathBuf, ProbeFolderError)>, read: usize, measured: &str) -> Fail {
+    if let Some((_, error)) = unread.into_iter().next() {
+        return Fail::usage(error);
+    }
+    match read {
+        1 => usage!(
+            "probe fleet: no operation was measured of two devices of this machine: {measured}; name two or more machines, such as \
+             `fizeau probe fleet machine-1 machine-2`"
+        ),
+        _ => usage!(
+            "probe fleet: no operation was measured of two of these machines: {measured}; fleets are compared operation by operation, \
+             so measure the same of each"
+        ),
+    }
 }
 
 // Which devices of this machine `fizeau probe` measures.

@@ -54,8 +54,35 @@ fn machines_are_shown_side_by_side() {
     let alone = run(&["probe", "fleet", &a]);
     assert_eq!(alone.code, Some(2), "{alone:?}");
     assert!(alone.err.contains("name two or more machines"), "{}", alone.err);
+    // Several devices of one machine are a fleet too.
+    let mut several = json(format!("{a}/probe.json"));
+    let rows = several["rows"].as_array().unwrap().clone();
+    let on = |device: &str| {
+        let mut rows = rows.clone();
+        rows.iter_mut().for_each(|row| row["measured"]["device"] = device.into());
+        rows
+    };
+    several["rows"] = ["gpu0", "gpu1"].map(on).concat().into();
+    let node = scratch.path("node");
+    std::fs::create_dir(&node).unwrap();
+    std::fs::write(format!("{node}/probe.json"), several.to_string()).unwrap();
+    let devices = run(&["probe", "fleet", &node, "--fail-below", "95%"]);
+    assert_eq!(devices.code, Some(0), "{devices:?}");
+    assert!(devices.out.contains("2 devices of 1 machine, "), "{}", devices.out);
     let not_a_share = run(&["probe", "fleet", &a, &b, "--fail-below", "95"]);
     assert_eq!(not_a_share.code, Some(2), "{not_a_share:?}");
+    // One folder that cannot be read is named, and the others are compared.
+    let lost = scratch.path("lost");
+    for (flags, code) in [(&[][..], Some(0)), (&["--fail-below", "0.001%"], Some(1))] {
+        let rest = run(&[&["probe", "fleet", &a, &lost, &b], flags].concat());
+        assert_eq!(rest.code, code, "{rest:?}");
+        assert!(rest.out.contains("2 machines"), "{}", rest.out);
+        assert!(rest.out.contains(&format!("! {lost}: there is no such file")), "{}", rest.out);
+        assert_eq!(rest.out.contains("Not passed: "), code == Some(1), "{}", rest.out);
+    }
+    let nothing = run(&["probe", "fleet", &a, &lost]);
+    assert_eq!((nothing.code, nothing.out.as_str()), (Some(2), ""), "{nothing:?}");
+    assert!(nothing.err.contains(&lost), "{}", nothing.err);
     // What was not measured twice is no fleet, and no acceptance test of one is passed.
     let latencies = scratch.path("latencies");
     let ended =

@@ -114,6 +114,45 @@ fn what_keeps_a_device_file_from_being_written_is_said() {
     assert!(stream.err.contains(why), "{}", stream.err);
 }
 
+/// What nccl-tests print and a data sheet are a device: all but the collectives is the sheet's, and nobody says that it was probed.
+#[test]
+fn collectives_alone_are_used_beside_the_data_sheet() {
+    let scratch = Scratch::new("joined");
+    let (path, out) = (scratch.path("nccl.txt"), scratch.path("out"));
+    let mut text = "# nccl-tests version 2.18.9 nccl-headers=22706 nccl-library=22706\n\
+                    # Collective test starting: all_reduce_perf\n\
+                    # nThread 1 nGpus 2 minBytes 8 maxBytes 8 warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0\n\
+                    #  Rank  0 Group  0 Pid  1 on a device  0 [0000:1b:00] GPU\n\
+                    #  Rank  1 Group  0 Pid  2 on a device  1 [0000:1c:00] GPU\n\
+                    # size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
+        .to_owned();
+    for power in 10..30 {
+        let bytes = 1_u64 << power;
+        let micros = 20.0 + bytes as f64 / 1e5;
+        let rate = bytes as f64 / micros / 1e3;
+        let half = format!("{micros:.2} {rate:.2} {rate:.2} 0");
+        text += &format!("{bytes} {} float sum -1 {half} {half}\n", bytes / 4);
+    }
+    write(&path, text).unwrap();
+    let ended = run(&["probe", "--import", &path, "--hardware", "h100-sxm", "--out", &out]);
+    let note = "note: all of device.toml but its collectives is the data sheet of h100-sxm: of gpu0-1, the bandwidth of its memory was";
+    assert!(ended.err.contains(note), "{ended:?}");
+    let device = format!("{out}/device.toml");
+    let asked = ["--model-config", "llama-3.1-8b", "--tp", "2", "--json"];
+    let answer = |hardware: &str| -> Value {
+        let sol = run(&[&["sol", "--hardware", hardware], &asked[..]].concat());
+        serde_json::from_str(&sol.out).unwrap_or_else(|error| panic!("{error}: {sol:?}"))
+    };
+    let (sheet, joined) = (answer("h100-sxm"), answer(&device));
+    assert_eq!(sheet["bound"], joined["bound"], "a bound has no collectives of software");
+    assert!(sheet["bound"].is_object() && sheet["expected"] != joined["expected"], "{joined}");
+    assert!(joined["data_sheet"].is_null(), "nothing of the silicon was measured: {joined}");
+    let simulated = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/simulated");
+    let told = run(&["diagnose", simulated, "--probe", &out]);
+    assert_eq!(told.code, Some(0), "{told:?}");
+    assert!(!told.out.contains("measured silicon") && !told.out.contains("as probed"), "{told:?}");
+}
+
 /// What is fast and wrong passes no acceptance test.
 #[test]
 fn a_machine_whose_results_are_wrong_is_not_passed() {
@@ -151,7 +190,7 @@ fn what_is_no_result_is_refused_with_what_was_tried() {
         let wrong = run(words);
         assert_eq!((wrong.code, wrong.out.as_str()), (Some(2), ""), "{wrong:?}");
         assert!(wrong.err.contains("letter.txt is no result of a known tool"), "{}", wrong.err);
-        assert!(wrong.err.contains(", and 17 others"), "{}", wrong.err);
+        assert!(wrong.err.contains(", and 18 others"), "{}", wrong.err);
     }
     let missing = run(&["probe", "--import", "no-such-file"]);
     assert_eq!(missing.code, Some(2));
@@ -299,6 +338,29 @@ fn a_diagnosis_says_what_to_measure_and_how() {
     write(&device, another).unwrap();
     let refused = run(&["diagnose", &run_of, "--probe", &device]);
     assert!(refused.err.contains("--import FILE... --hardware mi300x"), "{refused:?}");
+}
+
+/// A run on what a probe wrote is told its bound as probed, and not to measure what was measured.
+#[test]
+fn a_run_on_a_probe_s_own_device_is_not_told_of_a_data_sheet() {
+    let scratch = Scratch::new("as-probed");
+    let (device, out) = (scratch.path("device.toml"), scratch.path("run"));
+    let text = "name = \"cpu-measured\"\n[sources]\nprobe = { name = \"fizeau probe 0.1.0 on vm\" }\n[memory]\n\
+                capacity = { value = 64e9, source = \"probe\" }\nbandwidth = { value = 4e10, source = \"probe\" }\n\
+                [rates]\nbf16 = { value = 2e11, source = \"probe\" }\n";
+    write(&device, text).unwrap();
+    let model = ["simulate", "--model-config", "qwen3-0.6b", "--hardware", &device];
+    let load = ["--levels", "1", "--isl", "64", "--osl", "16", "--num-prompts", "4"];
+    let simulated = run(&[&model[..], &load, &["--out", &out]].concat());
+    assert_eq!(simulated.code, Some(0), "{simulated:?}");
+    for probe in [&[][..], &["--probe", &device]] {
+        let shown = run(&[&["diagnose", &out, "-v"][..], probe].concat());
+        assert_eq!(shown.code, Some(0), "{shown:?}");
+        assert!(shown.out.contains("hardware bound (as probed)"), "{}", shown.out);
+        for wrong in ["data sheet", "measure these", "fizeau probe "] {
+            assert!(!shown.out.contains(wrong), "{wrong}: {}", shown.out);
+        }
+    }
 }
 
 /// What the short output cuts is there with `-v`.

@@ -3,7 +3,10 @@
 use std::num::NonZeroU64;
 
 use fizeau_record::SpeedOfLightReference;
-use fizeau_roofline::{CalibrationSample, CalibrationSampleError, PassScope, System, UniformLoad};
+use fizeau_roofline::{
+    CalibrationSample, CalibrationSampleError, ContextSpread, PassScope, PassSums, System,
+    UniformLoad,
+};
 
 use super::SampleError;
 use super::samples::above;
@@ -31,10 +34,12 @@ impl SeenRequests {
                 Err(error) => left_out.push(Err(error)),
             }
         }
+        let spread = Some(ContextSpread::up_to(system.model().max_context));
         let mut steps = self.steps();
         steps.retain(|(sums, time)| {
             let place = || format!("steps of {} sequences", sums.decoding + sums.prompts);
-            above(place, *time, system.bound_sums(sums).total)
+            let least = PassSums { spread, ..*sums };
+            above(place, *time, system.bound_sums(&least).total)
                 .map_err(|error| left_out.push(Err(error)))
                 .is_ok()
         });

@@ -1,10 +1,10 @@
 //! What is known of the processor and its machine before anything is measured.
 
 use std::fs;
-use std::path::Path;
 
 use fizeau_core::Bytes;
 
+use super::topology::Topology;
 use super::{peak, system};
 use crate::device::{ArithmeticUnits, DeviceFacts};
 use crate::host::ProbeHost;
@@ -60,44 +60,18 @@ fn cpuinfo_has_flag(flag: &str) -> bool {
     first(&cpuinfo(), "flags").is_some_and(|flags| flags.split_whitespace().any(|has| has == flag))
 }
 
-/// A cache of data as the system describes it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Cache {
-    pub(super) level: u32,
-    pub(super) bytes: f64,
-}
-
-/// The caches of data of the first processor, the nearest first.
-pub(super) fn caches() -> Vec<Cache> {
-    let folder = Path::new("/sys/devices/system/cpu/cpu0/cache");
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut caches: Vec<Cache> = entries.filter_map(|entry| cache(&entry.path())).collect();
-    caches.sort_by_key(|cache| cache.level);
-    caches
-}
-
-fn cache(folder: &Path) -> Option<Cache> {
-    let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
-    if read("type")?.trim() == "Instruction" {
-        return None;
-    }
-    let size = read("size")?;
-    let kibibytes: f64 = size.trim().strip_suffix('K')?.parse().ok()?;
-    Some(Cache { level: read("level")?.trim().parse().ok()?, bytes: kibibytes * 1024.0 })
-}
-
 /// The last cache, where nobody says: larger than most.
 pub(super) const USUAL_LAST_CACHE: f64 = 64.0 * 1024.0 * 1024.0;
 
-/// What is known of the processor.
-pub(super) fn device() -> DeviceFacts {
+/// What is known of the processor, of which those of `topology` are used.
+pub(super) fn device(topology: &Topology) -> DeviceFacts {
     let text = cpuinfo();
     let model = first(&text, "model name").unwrap_or("a processor that the system does not name");
     let mut device = DeviceFacts::new("cpu", model);
     device.memory = system::memory_bytes().map(Bytes::new);
-    device.caches = caches().iter().map(|cache| Bytes::new(cache.bytes)).collect();
-    device.last_cache = device.caches.last().copied();
-    device.units = units(&text);
+    device.caches.clone_from(&topology.caches);
+    device.last_cache = topology.last_caches;
+    device.units = units(&text, topology.cores);
     device.unavailable = peak::missing();
     let unknown = [
         (
@@ -130,7 +104,7 @@ fn without_huge_pages(system: Option<&str>, process: Option<&str>) -> Option<Str
 }
 
 /// The units of processors that are known by family and model. A processor that is not has none here, and no peak at its clock.
-fn units(cpuinfo: &str) -> Vec<ArithmeticUnits> {
+fn units(cpuinfo: &str, cores: u32) -> Vec<ArithmeticUnits> {
     let number = |name: &str| first(cpuinfo, name)?.parse::<u32>().ok();
     let vendor = first(cpuinfo, "vendor_id").unwrap_or_default();
     let (Some(family), Some(model)) = (number("cpu family"), number("model")) else {
@@ -139,7 +113,6 @@ fn units(cpuinfo: &str) -> Vec<ArithmeticUnits> {
     let Some((bytes_per_cycle, of)) = fused_bytes_per_cycle(vendor, family, model) else {
         return Vec::new();
     };
-    let cores = system::allowed_cpus().len() as u32;
     // Two units take registers of 32 bytes, or of 64 where they are as wide; narrower instructions leave half of such a unit idle.
     let of_type = |(dtype, instructions, most): (Dtype, &str, f64)| ArithmeticUnits {
         dtype,
@@ -184,17 +157,19 @@ mod tests {
     #[test]
     fn a_processor_is_known_by_family_and_model() {
         let text = "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 1\nmodel name\t: AMD EPYC\n\nvendor_id\t: other\n";
-        let per_cycle: Vec<f64> = units(text).iter().map(|units| units.flops_per_cycle).collect();
+        let per_cycle: Vec<f64> =
+            units(text, 1).iter().map(|units| units.flops_per_cycle).collect();
         assert_eq!(per_cycle, [32.0, 16.0, 32.0, 16.0]);
         let wide = text.replace(": 25", ": 26");
-        let per_cycle: Vec<f64> = units(&wide).iter().map(|units| units.flops_per_cycle).collect();
+        let per_cycle: Vec<f64> =
+            units(&wide, 1).iter().map(|units| units.flops_per_cycle).collect();
         assert_eq!(
             per_cycle,
             [64.0, 32.0, 32.0, 16.0],
             "half of each unit where registers are half as wide"
         );
         assert_eq!(first(text, "model"), Some("1"));
-        assert!(units("vendor_id : x\ncpu family : 6\nmodel : 1\n").is_empty());
+        assert!(units("vendor_id : x\ncpu family : 6\nmodel : 1\n", 1).is_empty());
         assert_eq!(chosen("always [madvise] never"), Some("madvise"));
     }
 

@@ -8,7 +8,7 @@ use super::clock::{HostClock, cycles_per_second};
 use super::isa::Isa;
 use super::memory::{ChaseTeam, StreamTeam, elements};
 use super::team::{TeamWork, in_step};
-use super::{peak, stream, system};
+use super::{available, peak, stream, system};
 use crate::measurement::{
     ArrayPages, CacheState, Circumstances, DataPattern, Dtype, FirstTouch, LaunchCost, Measurement,
     MemoryKernel, Method, OperationWork, Provenance, StoreKind, TimedBy, Verification,
@@ -23,6 +23,8 @@ pub(super) struct Measuring<'a> {
     pub(super) clock: HostClock,
     pub(super) time: Nanos,
     pub(super) trial: &'a ProbeTrial,
+    /// The last caches of all processors together.
+    pub(super) last_cache: Option<Bytes>,
 }
 
 /// What was sampled, and what went on meanwhile.
@@ -41,13 +43,14 @@ impl Measuring<'_> {
     fn observe<W: TeamWork>(&self, team: &W, after: impl Fn(Nanos)) -> (Observed, Vec<W::Said>) {
         in_step(self.cpus, team, |operations| {
             let clock_before = cycles_per_second(&self.clock);
-            let ticks = system::ticks();
+            let ticks = system::ticks(self.cpus);
             let huge = system::huge_bytes();
             let begun = self.clock.now();
             let sampled =
                 sampling::sample(&self.clock, SamplingRule::lasting(self.time), operations);
             after(self.clock.now().saturating_since(begun));
-            let shares = system::ticks().zip(ticks).and_then(|(now, then)| now.shares_since(&then));
+            let shares =
+                system::ticks(self.cpus).zip(ticks).and_then(|(now, then)| now.shares_since(&then));
             let around = Circumstances {
                 clock_before,
                 clock_after: cycles_per_second(&self.clock),
@@ -64,7 +67,7 @@ impl Measuring<'_> {
     }
 
     fn fits(&self, bytes: f64) -> Result<(), Unavailable> {
-        match system::available_bytes() {
+        match available::available_bytes() {
             Some(there) if bytes > OF_AVAILABLE * there => Err(Unavailable::because(format!(
                 "it needs {} of memory, and {} are available",
                 crate::measurement::size(Bytes::new(bytes)),
@@ -128,8 +131,7 @@ impl Measuring<'_> {
         seen.method.instructions = Some(isa.as_str().to_owned());
         seen.method.load_width_bytes = Some(isa.width_bytes());
         seen.method.unroll = Some(stream::UNROLL);
-        let cache = super::facts::caches().last().map(|cache| cache.bytes);
-        if cache.is_some_and(|cache| working_set.get() >= 4.0 * cache) {
+        if self.last_cache.is_some_and(|cache| working_set.get() >= 4.0 * cache.get()) {
             seen.method.cache = Some(CacheState::ColdBySize);
         }
         Ok(seen)

@@ -78,30 +78,18 @@ pub(super) fn huge_bytes() -> Option<f64> {
     Some(kilobytes(&text, "AnonHugePages:")? * 1024.0)
 }
 
-/// Bytes that can be had without anything being put aside: of the machine, or of the container that this program is in.
-pub(super) fn available_bytes() -> Option<f64> {
-    let text = fs::read_to_string("/proc/meminfo").ok();
-    let machine = text.and_then(|text| Some(kilobytes(&text, "MemAvailable:")? * 1024.0));
-    let of_group = |name: &str| -> Option<f64> {
-        // `max` is no number: no limit.
-        fs::read_to_string(format!("/sys/fs/cgroup/memory.{name}")).ok()?.trim().parse().ok()
-    };
-    let group = of_group("max").zip(of_group("current")).map(|(max, used)| (max - used).max(0.0));
-    [machine, group].into_iter().flatten().reduce(f64::min)
-}
-
 /// Bytes of memory in all.
 pub(super) fn memory_bytes() -> Option<f64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     Some(kilobytes(&text, "MemTotal:")? * 1024.0)
 }
 
-fn kilobytes(text: &str, name: &str) -> Option<f64> {
+pub(super) fn kilobytes(text: &str, name: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.starts_with(name))?;
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// The kernel's account of all processors, in ticks, and this program's own.
+/// The kernel's account of some processors together, in ticks, and this program's own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct CpuTicks {
     all: f64,
@@ -110,23 +98,38 @@ pub(super) struct CpuTicks {
     own: f64,
 }
 
-/// The account at this moment; none where the system has none.
-pub(super) fn ticks() -> Option<CpuTicks> {
+/// The account of `cpus` at this moment; none where the system has none.
+pub(super) fn ticks(cpus: &[u32]) -> Option<CpuTicks> {
     let stat = fs::read_to_string("/proc/stat").ok()?;
     let own = fs::read_to_string("/proc/self/stat").ok()?;
-    account(&stat, &own)
+    account(&stat, &own, cpus)
 }
 
-fn account(stat: &str, own: &str) -> Option<CpuTicks> {
-    let line = stat.lines().next()?.strip_prefix("cpu ")?;
-    let values: Vec<f64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    // user nice system idle iowait irq softirq steal; guests are within user.
-    let [_, _, _, idle, waiting, _, _, steal] = values.get(..8)?.try_into().ok()?;
+fn account(stat: &str, own: &str, cpus: &[u32]) -> Option<CpuTicks> {
+    let of_cpus: Option<Vec<[f64; 8]>> =
+        cpus.iter().map(|cpu| times(stat, &format!("cpu{cpu}"))).collect();
+    // A container may number its processors anew: the line of all of them is then the best there is.
+    let lines =
+        of_cpus.filter(|lines| !lines.is_empty()).or_else(|| Some(vec![times(stat, "cpu")?]))?;
+    let sum = |of: fn(&[f64; 8]) -> f64| lines.iter().map(of).sum::<f64>();
     // After the name in brackets, which may have spaces, utime and stime are the 12th and 13th.
     let after = own.rsplit_once(')')?.1;
     let mut words = after.split_whitespace().skip(11).filter_map(|word| word.parse::<f64>().ok());
     let own = words.next()? + words.next()?;
-    Some(CpuTicks { all: values.iter().take(8).sum(), idle: idle + waiting, steal, own })
+    Some(CpuTicks {
+        all: sum(|times| times.iter().sum()),
+        idle: sum(|[_, _, _, idle, waiting, ..]| idle + waiting),
+        steal: sum(|[.., steal]| *steal),
+        own,
+    })
+}
+
+/// The times of the line that begins with `name`: user nice system idle iowait irq softirq steal; guests are within user.
+fn times(stat: &str, name: &str) -> Option<[f64; 8]> {
+    let mut lines = stat.lines().map(str::split_whitespace);
+    let words = lines.find_map(|mut words| (words.next() == Some(name)).then_some(words))?;
+    let values: Vec<f64> = words.filter_map(|word| word.parse().ok()).collect();
+    values.get(..8)?.try_into().ok()
 }
 
 impl CpuTicks {
@@ -148,12 +151,37 @@ mod tests {
     #[test]
     fn shares_are_of_what_went_by() {
         let own = |ticks: u32| format!("1 (a b) R 1 1 1 0 -1 0 0 0 0 0 {ticks} 0 0 0 20 0 1");
-        let before = account("cpu  100 0 0 900 0 0 0 0 0 0\n", &own(50)).unwrap();
-        let after = account("cpu  150 0 0 930 0 0 0 20 0 0\n", &own(80)).unwrap();
+        let before = account("cpu  100 0 0 900 0 0 0 0 0 0\n", &own(50), &[]).unwrap();
+        let after = account("cpu  150 0 0 930 0 0 0 20 0 0\n", &own(80), &[0]).unwrap();
         let (steal, others) = after.shares_since(&before).unwrap();
         assert_eq!((steal, others), (0.2, 0.2));
         assert_eq!(before.shares_since(&before), None);
-        assert_eq!(account("cpu  1 2", ""), None);
+        assert_eq!(account("cpu  1 2", "", &[]), None);
+    }
+
+    /// What goes on elsewhere is nobody's concern, and what one processor lost is not spread over all that there are.
+    #[test]
+    fn shares_are_of_the_processors_that_measure() {
+        let own = |ticks: u32| format!("1 (a) R 1 1 1 0 -1 0 0 0 0 0 {ticks} 0 0 0 20 0 1");
+        let stat = |[first, second, third]: [[u32; 3]; 3]| {
+            let line = |name: &str, [user, idle, steal]: [u32; 3]| {
+                format!("{name} {user} 0 0 {idle} 0 0 0 {steal} 0 0\n")
+            };
+            let all = std::array::from_fn(|of| first[of] + second[of] + third[of]);
+            let of_each = [("cpu0", first), ("cpu1", second), ("cpu10", third)];
+            let of_each = of_each.map(|(name, times)| line(name, times)).concat();
+            line("cpu ", all) + &of_each + "intr 1\n"
+        };
+        let shares = |cpus: &[u32]| {
+            let before = account(&stat([[0, 1000, 0]; 3]), &own(0), cpus).unwrap();
+            let after = stat([[200, 1000, 0], [150, 1000, 50], [0, 1200, 0]]);
+            account(&after, &own(150), cpus).unwrap().shares_since(&before).unwrap()
+        };
+        assert_eq!(shares(&[1]), (0.25, 0.0), "what others do on the first is not its own");
+        assert_eq!(shares(&[10]), (0.0, 0.0));
+        assert_eq!(shares(&[0, 1]), (0.125, 0.5));
+        let all = shares(&[0, 1, 10]);
+        assert_eq!(shares(&[7]), all, "of a processor without a line that of all of them");
     }
 
     #[test]

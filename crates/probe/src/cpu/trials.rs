@@ -45,12 +45,12 @@ fn together(kernel: MemoryKernel, array: f64) -> f64 {
     (f64::from(kernel.array_count()) * array).min(array.max(LARGE))
 }
 
-/// Of which kernels there are curves by size.
+/// Of which kernels there are curves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SizeCurves {
-    /// Read on one thread and on all, write and triad on all.
+    /// By size read on one thread and on all, write and triad on all; by threads read, and triad past caches.
     Usual,
-    /// Each with each kind of store, on one thread and on all.
+    /// Each with each kind of store: by size on one thread and on all, and by threads.
     Every,
 }
 
@@ -63,6 +63,15 @@ impl SizeCurves {
         };
         self == Self::Every || is_usual && stores == StoreKind::Ordinary
     }
+
+    /// Whether there is one by threads.
+    fn has_by_threads(self, kernel: MemoryKernel, stores: StoreKind) -> bool {
+        let usual = [
+            (MemoryKernel::Read, StoreKind::Ordinary),
+            (MemoryKernel::Triad, StoreKind::NonTemporal),
+        ];
+        self == Self::Every || usual.contains(&(kernel, stores))
+    }
 }
 
 /// The kernels, each with the kinds of stores that it has.
@@ -71,8 +80,8 @@ fn with_stores() -> impl Iterator<Item = (MemoryKernel, StoreKind)> {
     both.filter(|(kernel, stores)| *stores == StoreKind::Ordinary || kernel.stores())
 }
 
-/// Every kernel with either kind of store on all threads and on one, in memory; read and triad by threads between; then by size, on one
-/// thread and on all.
+/// Every kernel with either kind of store on all threads and on one, in memory; those of `curves` by threads between; then by size, on
+/// one thread and on all.
 pub(super) fn memory(all: u32, array: f64, curves: SizeCurves) -> Vec<ProbeTrial> {
     let mut trials = Vec::new();
     let ends = if all > 1 { vec![all, 1] } else { vec![1] };
@@ -83,13 +92,9 @@ pub(super) fn memory(all: u32, array: f64, curves: SizeCurves) -> Vec<ProbeTrial
         }
     }
     for threads in thread_counts(all).into_iter().filter(|count| *count > 1 && *count < all) {
-        trials.push(stream(MemoryKernel::Read, StoreKind::Ordinary, array, threads));
-        trials.push(stream(
-            MemoryKernel::Triad,
-            StoreKind::NonTemporal,
-            together(MemoryKernel::Triad, array),
-            threads,
-        ));
+        let some = with_stores().filter(|of| curves.has_by_threads(of.0, of.1));
+        let of = |(kernel, stores)| stream(kernel, stores, together(kernel, array), threads);
+        trials.extend(some.map(of));
     }
     for &threads in ends.iter().rev() {
         for (kernel, stores) in with_stores().filter(|of| curves.has(of.0, of.1, threads == all)) {
@@ -117,7 +122,10 @@ fn by_size(
     sizes.map(move |bytes| ProbeTrial { weight, ..stream(kernel, stores, bytes, threads) })
 }
 
-/// By size in huge pages, in memory without them, and in memory under load.
+/// Of the largest array, what smaller ones in small pages are at most.
+const SMALLER: [f64; 2] = [4.0, 16.0];
+
+/// By size in huge pages, in memory and at two smaller sizes without them, and in memory under load.
 pub(super) fn latency(all: u32, array: f64) -> Vec<ProbeTrial> {
     let chase = |bytes: f64, pages: PageAdvice| {
         let operation = Operation::latency(Bytes::new(bytes));
@@ -125,8 +133,13 @@ pub(super) fn latency(all: u32, array: f64) -> Vec<ProbeTrial> {
     };
     let largest = (2.0 * array).min(array.max(LARGE));
     let mut trials = vec![chase(largest, PageAdvice::Huge), chase(largest, PageAdvice::Small)];
-    let smaller = sizes(array).into_iter().filter(|bytes| *bytes < largest);
-    trials.extend(smaller.map(|bytes| chase(bytes, PageAdvice::Huge)));
+    let smaller: Vec<f64> = sizes(array).into_iter().filter(|bytes| *bytes < largest).collect();
+    trials.extend(smaller.iter().map(|bytes| chase(*bytes, PageAdvice::Huge)));
+    // Beside a size in huge pages each: some way below memory, and where translations of small pages alone are too many for their caches.
+    for part in SMALLER {
+        let size = smaller.iter().rev().find(|bytes| **bytes <= largest / part);
+        trials.extend(size.map(|bytes| chase(*bytes, PageAdvice::Small)));
+    }
     for injector_pause in [0, 16, 64, 128, 256, 512, 1024, 4096] {
         let operation = Operation::LoadedLatency {
             working_set: Some(Bytes::new(largest)),
@@ -238,6 +251,49 @@ mod tests {
         assert!(usual.values().all(|sizes| *sizes > 10), "{usual:?}");
         // Read, and five that store in two ways, each on one thread and on both.
         assert_eq!(curves(SizeCurves::Every).len(), 22);
+    }
+
+    #[test]
+    fn a_thorough_probe_has_every_kernel_on_every_number_of_threads() {
+        let by_threads = |which, kernel: MemoryKernel, stores: Option<StoreKind>| {
+            let is_it = |trial: &ProbeTrial| match trial.operation {
+                Operation::Memory { kernel: own, stores: kind, .. } => {
+                    (own, kind) == (kernel, stores) && trial.weight >= 1.0
+                }
+                _ => false,
+            };
+            let own = memory(8, 1.3e8, which).into_iter().filter(is_it);
+            let mut counts: Vec<u32> = own.map(|trial| trial.threads).collect();
+            counts.sort_unstable();
+            counts
+        };
+        for (kernel, kind) in with_stores() {
+            let stores = kernel.stores().then_some(kind);
+            assert_eq!(by_threads(SizeCurves::Every, kernel, stores), [1, 2, 4, 8], "{kernel}");
+            let usual = by_threads(SizeCurves::Usual, kernel, stores);
+            assert_eq!(
+                usual.len(),
+                if SizeCurves::Usual.has_by_threads(kernel, kind) { 4 } else { 2 }
+            );
+        }
+    }
+
+    #[test]
+    fn small_pages_have_a_curve_at_sizes_of_huge_ones() {
+        for array in [1.3e8, 1.5e9] {
+            let trials = latency(2, array);
+            let sizes = |pages| {
+                let own = trials.iter().filter(|trial| trial.pages == pages);
+                let sizes = own.filter_map(|trial| match trial.operation {
+                    Operation::Latency { working_set, .. } => Some(working_set?.get()),
+                    _ => None,
+                });
+                sizes.collect::<Vec<f64>>()
+            };
+            let (huge, small) = (sizes(PageAdvice::Huge), sizes(PageAdvice::Small));
+            assert_eq!(small.len(), 3);
+            assert!(small.iter().all(|bytes| huge.contains(bytes)), "{small:?} {huge:?}");
+        }
     }
 
     #[test]

@@ -89,7 +89,7 @@ pub(super) fn arithmetic_unit(word: &str) -> Option<f64> {
     Some(match word.to_ascii_lowercase().as_str() {
         "mflops" | "mflop/s" | "mflops/s" => 1e6,
         "gflops" | "gflop/s" | "gflops/s" | "giops" => 1e9,
-        "tflops" | "tflop/s" | "tflops/s" => 1e12,
+        "tflops" | "tflop/s" | "tflops/s" | "tflops/sec" => 1e12,
         _ => return None,
     })
 }

@@ -15,7 +15,7 @@ use crate::measurement::{
 };
 
 /// Columns that say how, and not what.
-const METHOD: [&str; 19] = [
+const METHOD: [&str; 27] = [
     "routine",
     "median_time",
     "median_time(ms)",
@@ -35,6 +35,14 @@ const METHOD: [&str; 19] = [
     "repro_command",
     "avg_actual_seq_len",
     "random_actual_seq_len",
+    "use_cuda_events",
+    "verbose",
+    "output_path",
+    "num_iters",
+    "dry_run_iters",
+    "backends",
+    "autotune",
+    "autotune_cache",
 ];
 
 pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
@@ -52,7 +60,8 @@ fn header(text: &str) -> Option<Header> {
     (header.has("routine") && has_time && header.has("tb_per_sec")).then_some(header)
 }
 
-fn add(reading: &mut Reading<'_>, place: usize, row: &Row<'_>) {
+/// A row of a table, or what lines tell of a test by the names of its columns.
+pub(super) fn add(reading: &mut Reading<'_>, place: usize, row: &Row<'_>) {
     let millis = row.number("median_time").or_else(|| row.number("median_time(ms)"));
     let tera = |name| row.number(name).map(|rate: f64| rate * 1e12);
     let (operation, dtype, work) = what(row);
@@ -71,7 +80,8 @@ fn add(reading: &mut Reading<'_>, place: usize, row: &Row<'_>) {
     seen.method.instructions = backend.map(str::to_owned);
     let is_profiled = row.text("use_cupti").is_some_and(cell::is_true);
     seen.method.timed_by = is_profiled.then_some(TimedBy::Profiler);
-    if let Some(deviation) = row.number("std_time") {
+    // Of fewer digits than it has none is left.
+    if let Some(deviation) = row.number("std_time").filter(|deviation| *deviation > 0.0) {
         seen.notes.push(format!("samples deviate by {deviation} ms"));
     }
     if has_random_lengths(row) {

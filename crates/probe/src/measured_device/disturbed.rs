@@ -6,7 +6,7 @@ use crate::document::ProbeDocument;
 use crate::judge::ProbeRule;
 use crate::row::ProbeRow;
 
-/// What whoever takes the figures for a limit must know: how much of the machine others had during the measurements that they may be
+/// What whoever takes the figures for a limit must know: how much of its processors others had during the measurements that they may be
 /// from, at the worst.
 pub(super) fn note(document: &ProbeDocument, facts: &DeviceFacts) -> Option<String> {
     let is_limit =
@@ -15,7 +15,7 @@ pub(super) fn note(document: &ProbeDocument, facts: &DeviceFacts) -> Option<Stri
     let shares = own.filter(is_limit).filter_map(taken);
     let worst = shares.max_by(f64::total_cmp)?;
     Some(format!(
-        "measured while others had up to {:.0} % of the machine: these limits may be too low; measure again where nothing else is at work",
+        "measured while others had up to {:.0} % of its processors' time: these limits may be too low; measure again where nothing else is at work",
         100.0 * worst
     ))
 }

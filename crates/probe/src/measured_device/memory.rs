@@ -9,15 +9,19 @@ use crate::row::ProbeRow;
 /// Streams that are larger than caches, by whoever says so or by their size; a copy within one device that no copy engine made.
 pub(super) fn is_measured(row: &ProbeRow, facts: &DeviceFacts) -> bool {
     match &row.measured.operation {
-        Operation::Memory { working_set, .. } => {
-            let is_larger = working_set.is_some_and(|bytes| bytes.get() >= least(facts).get());
-            is_larger || row.measured.method.cache == Some(CacheState::ColdBySize)
-        }
+        Operation::Memory { .. } => is_beyond_caches(row, facts),
         Operation::Transfer { from, to, engine, .. } => {
             from == to && *engine != TransferEngine::CopyEngine
         }
         _ => false,
     }
+}
+
+/// Whether its arrays are larger than caches, by whoever says so or by their size.
+pub(crate) fn is_beyond_caches(row: &ProbeRow, facts: &DeviceFacts) -> bool {
+    let bytes = row.measured.operation.working_set();
+    let is_larger = bytes.is_some_and(|bytes| bytes.get() >= least(facts).get());
+    is_larger || row.measured.method.cache == Some(CacheState::ColdBySize)
 }
 
 /// The last cache of a device of which nobody tells it: as large as any is (the Infinity Cache of an MI300X).

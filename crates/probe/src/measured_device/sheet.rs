@@ -46,6 +46,28 @@ impl SheetText {
     }
 }
 
+/// The whole data sheet of the part that `facts` are of, called by another title, with a line more among its sources and without
+/// collectives of its own; none where it is not in the table.
+pub(super) fn whole(facts: &DeviceFacts, title: &str, source: &str) -> Option<String> {
+    let sheet = Device::file(facts.data_sheet.as_ref()?).ok()?;
+    let mut text = String::new();
+    for section in sections(sheet) {
+        match section.head {
+            "" => {
+                let titled = section.lines.iter().map(|line| match key(line) {
+                    "title" => title,
+                    _ => *line,
+                });
+                text += &joined(titled);
+            }
+            "[sources]" => text += &format!("{}{source}\n", section.text()),
+            "[[collectives]]" => {}
+            _ => text += &section.text(),
+        }
+    }
+    Some(text)
+}
+
 /// A table of a file.
 struct Section<'a> {
     head: &'a str,

@@ -14,10 +14,10 @@ pub struct Circumstances {
     /// The same after.
     #[serde(rename = "clock_after_per_s", default, skip_serializing_if = "Option::is_none")]
     pub clock_after: Option<PerSec>,
-    /// The share of the processors' time that a hypervisor gave to others meanwhile, 0 to 1.
+    /// The share of the time of the processors that it ran on that a hypervisor gave to others meanwhile, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_share: Option<f64>,
-    /// The share of the processors' time that other programs of this system took meanwhile, 0 to 1.
+    /// The share of the time of the processors that it ran on that other programs of this system took meanwhile, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others_share: Option<f64>,
     /// Traffic to memory that ran beside, as measured: of a latency under load.

@@ -225,6 +225,31 @@ impl Operation {
         Self::Latency { working_set: Some(working_set), path: None }
     }
 
+    /// How large the arrays are that it goes over, where it has such and their size is told.
+    pub(crate) const fn working_set(&self) -> Option<Bytes> {
+        match self {
+            Self::Memory { working_set, .. }
+            | Self::Latency { working_set, .. }
+            | Self::LoadedLatency { working_set, .. } => *working_set,
+            _ => None,
+        }
+    }
+
+    /// The same with arrays of no size, and without the threads that load memory beside it.
+    pub(crate) fn of_any_size(&self) -> Self {
+        let mut of = self.clone();
+        match &mut of {
+            Self::Memory { working_set, .. } | Self::Latency { working_set, .. } => {
+                *working_set = None;
+            }
+            Self::LoadedLatency { working_set, injectors, .. } => {
+                (*working_set, *injectors) = (None, None);
+            }
+            _ => {}
+        }
+        of
+    }
+
     /// Whether it copies from a memory into the same one.
     pub(crate) fn is_within_one(&self) -> bool {
         matches!(self, Self::Transfer { from, to, .. } if from == to)

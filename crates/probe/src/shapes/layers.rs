@@ -133,8 +133,7 @@ impl ShapesOf<'_> {
         }
         let shape =
             self.attention_shape(heads, kv_heads, (layer.key_dim, layer.value_dim), layer.window);
-        let shared_kv = matches!(layer.keys, AttentionKeys::AreValues);
-        all.push(self.attention(AttentionShape { shared_kv, ..shape }, of.count));
+        all.push(self.attention(shape, of.count));
         all.push(self.linear(of, "output", (heads * layer.value_dim, hidden)));
     }
 

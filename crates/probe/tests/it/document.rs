@@ -82,6 +82,82 @@ fn what_fits_into_a_cache_is_not_held_against_memory() {
     assert_eq!(objections[0].rule, ProbeRule::SmallArray);
 }
 
+/// A server with twelve last caches of 32 MiB: one thread has one of them, all together have all.
+fn of_twelve_caches(rows: Vec<Measurement>) -> ProbeDocument {
+    let mut facts = DeviceFacts::new("cpu", "a server's processor");
+    facts.caches = [15, 20, 25].map(|power| Bytes::new(2_f64.powi(power))).to_vec();
+    facts.last_cache = Some(Bytes::new(12.0 * 2_f64.powi(25)));
+    ProbeDocument::new(ProbeHost::named("a"), vec![facts], rows)
+}
+
+/// A kernel over `mebibytes` of arrays by so many threads, at so many bytes per nanosecond.
+fn streamed(kernel: MemoryKernel, stores: StoreKind, threads: u32, at: (f64, f64)) -> Measurement {
+    let (bytes, rate) = (at.0 * 1024.0 * 1024.0, at.1);
+    let mut seen = read_of(bytes, &[bytes / rate / 1e6; 8]);
+    let stores_of = kernel.stores().then_some(stores);
+    let working_set = Some(Bytes::new(bytes));
+    seen.operation = Operation::Memory { kernel, stores: stores_of, working_set };
+    let elements = bytes / 8.0 / f64::from(kernel.array_count());
+    seen.work = kernel.work(elements as u64, Dtype::F64, stores);
+    seen.method.threads = Some(threads);
+    seen
+}
+
+#[test]
+fn what_all_last_caches_hold_is_no_memory_and_beyond_one_is_for_one_thread() {
+    let of = |threads, at| streamed(MemoryKernel::Read, StoreKind::Ordinary, threads, at);
+    let by_24 = [
+        (1.0, 4e3),
+        (2.0, 4e3),
+        (8.0, 2e3),
+        (16.0, 2e3),
+        (64.0, 1e3),
+        (128.0, 1e3),
+        (256.0, 1e3),
+        (1024.0, 300.0),
+        (2048.0, 300.0),
+    ];
+    let by_1 = [(4.0, 100.0), (8.0, 100.0), (64.0, 20.0), (128.0, 20.0), (256.0, 20.0)];
+    let rows = by_24.map(|at| of(24, at)).into_iter().chain(by_1.map(|at| of(1, at)));
+    let document = of_twelve_caches(rows.collect());
+    let levels = |curve: &str| {
+        let own = document.plateaus.iter().filter(|plateau| plateau.curve == curve);
+        let mebi = |bytes: Bytes| bytes.get() / 1024.0 / 1024.0;
+        own.map(|of| (&*of.level, mebi(of.from), mebi(of.to))).collect::<Vec<_>>()
+    };
+    let expected =
+        [("L1", 1.0, 2.0), ("L2", 8.0, 16.0), ("L3", 64.0, 256.0), ("DRAM", 1024.0, 2048.0)];
+    assert_eq!(levels("read by 24"), expected);
+    assert_eq!(levels("read by 1"), [("L3", 4.0, 8.0), ("DRAM", 64.0, 256.0)]);
+    // Arrays of four times one of them are too small, whoever says that they are of memory.
+    let mut small = of(24, (128.0, 1e3));
+    small.method.cache = Some(CacheState::ColdBySize);
+    let objections = of_twelve_caches(vec![small]).rows[0].objections.clone();
+    assert_eq!(objections[0].rule, ProbeRule::SmallArray);
+}
+
+#[test]
+fn kernels_with_ordinary_stores_have_levels_and_one_size_has_none() {
+    let sizes = [(1.0, 900.0), (2.0, 900.0), (1024.0, 100.0), (2048.0, 100.0)];
+    let kinds = [
+        (MemoryKernel::Triad, StoreKind::Ordinary),
+        (MemoryKernel::Triad, StoreKind::NonTemporal),
+        (MemoryKernel::Write, StoreKind::Ordinary),
+    ];
+    let of = |(kernel, stores)| sizes.map(|at| streamed(kernel, stores, 8, at));
+    let mut rows = kinds.map(of).concat();
+    rows.push(streamed(MemoryKernel::Copy, StoreKind::Ordinary, 8, (2048.0, 100.0)));
+    let document = of_twelve_caches(rows);
+    let levels = document.plateaus.iter().map(|of| (&*of.curve, &*of.level));
+    let expected = [
+        ("triad by 8", "L1"),
+        ("triad by 8", "DRAM"),
+        ("write by 8", "L1"),
+        ("write by 8", "DRAM"),
+    ];
+    assert_eq!(levels.collect::<Vec<_>>(), expected);
+}
+
 #[test]
 fn shares_are_of_the_best_of_a_kind() {
     let gemm = |m: u64, millis: f64| {

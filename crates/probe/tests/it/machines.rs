@@ -2,9 +2,9 @@
 
 use fizeau_core::{Bytes, Flops, Millis};
 use fizeau_probe::{
-    CacheState, DeviceFacts, Dtype, FleetTable, MeasuredDevice, Measurement, MemoryKernel,
-    Operation, OperationWork, ProbeComparison, ProbeDocument, ProbeFolder, ProbeHost, Provenance,
-    StoreKind, Timing, Verification,
+    CacheState, Component, DeviceFacts, Dtype, FleetTable, GemmShape, MeasuredDevice, Measurement,
+    MemoryKernel, Operation, OperationWork, ProbeComparison, ProbeDocument, ProbeFolder, ProbeHost,
+    Provenance, StoreKind, Timing, Verification,
 };
 use fizeau_roofline::{Collective, Deployment, Device, KnownModel, MathType, System};
 use proptest::prelude::*;
@@ -59,6 +59,25 @@ proptest! {
     }
 }
 
+/// A processor that does not read what it overwrites moved less than the hardware's convention counts, and a limit must be one that was seen.
+#[test]
+fn ordinary_stores_give_a_limit_of_what_they_surely_moved() {
+    let document = machine("a", 100.0, 1.0);
+    let mut rows: Vec<Measurement> =
+        document.rows.into_iter().map(|row| row.measured).take(4).collect();
+    for (seen, stores) in rows.iter_mut().zip([StoreKind::Ordinary; 3]) {
+        let Operation::Memory { kernel, stores: kind, .. } = &mut seen.operation else { continue };
+        *kind = kernel.stores().then_some(stores);
+        seen.work = kernel.work(1 << 27, Dtype::F64, stores);
+    }
+    let document = ProbeDocument::new(document.host, document.devices, rows);
+    let triad = document.rows[1].figures;
+    let [stream, hardware] = [triad.stream, triad.hardware].map(|rate| rate.unwrap().peak().get());
+    let bandwidth = MeasuredDevice::of(&document, "cpu").unwrap().device.memory_bandwidth().get();
+    assert!((bandwidth / stream - 1.0).abs() < 1e-9, "{bandwidth} {stream}");
+    assert!(hardware > 1.3 * bandwidth, "{hardware}");
+}
+
 /// A machine that is held against a data sheet has shares of it, and its device file names it.
 #[test]
 fn a_device_file_names_its_data_sheet_and_how_its_figures_came() {
@@ -94,7 +113,10 @@ fn a_device_file_says_that_others_had_a_part_of_the_machine() {
     rows[2].circumstances.others_share = Some(0.12);
     let busy = ProbeDocument::new(quiet.host, quiet.devices, rows);
     let said = note(&busy).unwrap();
-    assert!(said.starts_with("measured while others had up to 18 % of the machine"), "{said}");
+    assert!(
+        said.starts_with("measured while others had up to 18 % of its processors' time"),
+        "{said}"
+    );
     let device = MeasuredDevice::of(&busy, "cpu").unwrap().device;
     let model = KnownModel::named("qwen3-0.6b").unwrap().model().unwrap();
     let system = System::new(model, device, Deployment::SINGLE).unwrap();
@@ -179,6 +201,23 @@ fn collectives_get_into_the_device_file_and_the_roofline() {
     // Of the processor beside them nobody says that it takes part.
     let alone = machine("a", 100.0, 1.0);
     assert!(MeasuredDevice::of(&alone, "cpu").unwrap().device.collectives().is_empty());
+    // What can be made of measurements is, and of no data sheet; collectives alone make their data sheet's device, whichever it is.
+    assert_eq!(MeasuredDevice::of_sheet(&document), None);
+    let rows = document.rows.iter().map(|row| row.measured.clone());
+    let rows = rows.filter(|seen| seen.operation.component() == Component::Collective).collect();
+    let joined = ProbeDocument::new(ProbeHost::named("a"), vec![document.devices[1].clone()], rows);
+    assert_eq!(MeasuredDevice::of_sheet(&joined), None, "no data sheet is named");
+    for sheet in Device::all() {
+        let joined = joined.clone().specified_by(sheet);
+        assert!(MeasuredDevice::lacking(&joined).is_some());
+        let made = MeasuredDevice::of_sheet(&joined).unwrap();
+        assert!(made.device.cells().eq(sheet.cells()), "{}", made.toml);
+        assert_eq!((&made.device.name, made.device.specification()), (&sheet.name, None));
+        let facts = joined.facts_of(&made.device).map(|facts| facts.name.as_str());
+        assert_eq!(facts, Some("gpu0-7"));
+        assert_eq!((made.device.link(), &made.device.prices), (sheet.link(), &sheet.prices));
+        assert_eq!(made.device.collectives(), device.collectives(), "{}", made.toml);
+    }
 }
 
 /// Attention of a decode step is limited by its traffic: its rate of arithmetic would be a device that computes a hundredth of what it can.
@@ -260,6 +299,97 @@ fn a_row_far_below_its_kin_is_named_with_its_cause() {
     let [(subject, slander)] = slandered.as_slice() else { panic!("{slandered:?}") };
     assert!(subject.starts_with("triad") && slander.side == "b", "{subject}");
     assert!(slander.causes[0].contains("hypervisor gave 30 %"), "{:?}", slander.causes);
+}
+
+/// Generations have other caches and other numbers of threads: what each has on all of its threads and beyond its caches is compared.
+#[test]
+fn two_generations_are_compared_in_memory_and_arithmetic() {
+    let generation = |threads: u32, array: f64, memory: f64, arithmetic: f64| {
+        let whole = machine("a", memory, arithmetic);
+        let mut rows: Vec<Measurement> =
+            whole.rows.iter().map(|row| row.measured.clone()).collect();
+        for seen in &mut rows {
+            seen.method.threads = Some(threads);
+            if let Operation::Memory { working_set, .. } = &mut seen.operation {
+                *working_set = Some(Bytes::new(array));
+            }
+        }
+        // A cache's, and one thread's: of neither a generation is told by.
+        let mut cached = rows[1].clone();
+        cached.method.cache = None;
+        if let Operation::Memory { working_set, .. } = &mut cached.operation {
+            *working_set = Some(Bytes::new(array / 1024.0));
+        }
+        let mut alone = rows[1].clone();
+        alone.method.threads = Some(1);
+        rows.extend([cached, alone]);
+        ProbeDocument::new(whole.host, whole.devices, rows)
+    };
+    let mib = 2_f64.powi(20);
+    let (old, new) =
+        (generation(2, 384.0 * mib, 100.0, 1.0), generation(96, 1536.0 * mib, 25.0, 0.25));
+    let compared = ProbeComparison::of(&old, &new);
+    let found: Vec<(&str, f64)> =
+        compared.rows.iter().map(|row| (row.subject.as_str(), row.ratio)).collect();
+    let beside = ["read", "triad", "copy"]
+        .map(|kernel| format!("{kernel}, f64: 384 MiB on 2 threads beside 1.5 GiB on 96 threads"));
+    let peak = "peak arithmetic, f32: 2 threads beside 96 threads".to_owned();
+    let expected: Vec<String> = beside.into_iter().chain([peak]).collect();
+    assert_eq!(found.iter().map(|row| row.0).collect::<Vec<_>>(), expected);
+    assert!(found.iter().all(|row| (row.1 - 4.0).abs() < 1e-9), "{found:?}");
+    assert_eq!(
+        compared.only_a,
+        ["triad, 384 KiB, f64, 2 threads", "triad, 384 MiB, f64, 1 thread"]
+    );
+    assert_eq!(compared.only_b.len(), 2, "{:?}", compared.only_b);
+    // What is of one size and as many threads is compared as it is.
+    let same = ProbeComparison::of(&old, &old);
+    assert!(same.rows.iter().all(|row| !row.subject.contains("beside")), "{same:?}");
+    assert!(same.only_a.is_empty() && same.rows.len() == 6, "{same:?}");
+}
+
+/// A part of a machine that is slow as a whole has no row below its kin: it is named itself, once, with what most of its rows have.
+#[test]
+fn a_part_of_a_machine_that_is_slow_as_a_whole_is_named() {
+    let of = |memory: f64, arithmetic: f64, gemm: f64| {
+        let whole = machine("a", memory, arithmetic);
+        let mut rows: Vec<Measurement> =
+            whole.rows.iter().map(|row| row.measured.clone()).collect();
+        for m in [64, 128, 256, 512] {
+            let shape = GemmShape::new(m, 256, 256);
+            let timing = Timing::of_samples(vec![Millis::new(gemm); 8], 1);
+            let operation = Operation::Gemm { shape, output: Dtype::F32, role: None };
+            let mut seen = Measurement::new("cpu", operation, timing, Provenance::native());
+            seen.dtype = Some(Dtype::F32);
+            seen.work = shape.work(Dtype::F32, Dtype::F32);
+            rows.push(seen);
+        }
+        rows
+    };
+    let document =
+        |rows: Vec<Measurement>| ProbeDocument::new(ProbeHost::named("a"), Vec::new(), rows);
+    let usual = document(of(100.0, 1.0, 1.0));
+    let mut slow = of(100.0, 1.0, 2.0);
+    for (at, seen) in slow.iter_mut().enumerate().skip(4) {
+        seen.circumstances.steal_share = Some(0.3 + at as f64 / 100.0);
+    }
+    let slow = document(slow);
+    for (a, b, side, ratio) in [(&usual, &slow, "b", 0.5), (&slow, &usual, "a", 2.0)] {
+        let compared = ProbeComparison::of(a, b);
+        assert!(compared.rows.iter().all(|row| row.slandered.is_none()), "{compared:?}");
+        let [found] = compared.slandered_components.as_slice() else { panic!("{compared:?}") };
+        assert_eq!((found.component, found.side.as_str()), (Component::Gemm, side));
+        assert!((found.ratio - ratio).abs() < 1e-9 && (found.usual_ratio - 1.0).abs() < 1e-9);
+        let [cause] = found.causes.as_slice() else { panic!("{:?}", found.causes) };
+        assert!(cause.contains("hypervisor gave 34 %"), "{cause}");
+    }
+    let alike = ProbeComparison::of(&usual, &document(of(50.0, 0.5, 0.5)));
+    assert!(alike.slandered_components.is_empty(), "all of it is twice as fast");
+    // Of fewer rows each is held against the other parts, and named by itself.
+    let peak = ProbeComparison::of(&usual, &document(of(100.0, 2.0, 1.0)));
+    let slandered = peak.rows.iter().filter(|row| row.slandered.is_some());
+    let slandered: Vec<&str> = slandered.map(|row| row.subject.as_str()).collect();
+    assert_eq!((slandered, peak.slandered_components.len()), (vec!["peak arithmetic, f32"], 0));
 }
 
 /// What both sides have explains nothing: of copies it is for the other copies of the same route to say.
@@ -367,6 +497,55 @@ fn a_machine_with_wrong_results_or_nothing_in_common_is_named() {
     let sides: Vec<_> = compared.rows.iter().map(|row| row.faults.len()).collect();
     assert_eq!(sides, [1, 1, 1, 0]);
     assert_eq!(compared.rows[0].faults[0].side, "b");
+}
+
+/// The rows of `machine` on devices of those names.
+fn on(node: &str, devices: &[&str]) -> ProbeDocument {
+    let rows = devices.iter().flat_map(|device| {
+        machine(node, 100.0, 1.0).rows.into_iter().map(|row| {
+            let mut seen = row.measured;
+            (*device).clone_into(&mut seen.device);
+            seen
+        })
+    });
+    ProbeDocument::new(ProbeHost::named(node), Vec::new(), rows.collect())
+}
+
+/// A device that vanished has fast rows as far as it came, and a machine may have fewer devices than the others: neither is passed.
+#[test]
+fn what_most_of_a_fleet_has_and_one_lacks_is_a_fault() {
+    let gpus = ["gpu0", "gpu1", "gpu2", "gpu3"];
+    let faults = |fleet: &[ProbeDocument]| -> Vec<(String, String)> {
+        let faults = FleetTable::of(fleet).faults.into_iter();
+        faults.map(|fault| (fault.member, fault.reason)).collect()
+    };
+    let without = |document: &ProbeDocument, lost: &dyn Fn(&Measurement) -> bool| {
+        let rows = document.rows.iter().map(|row| row.measured.clone());
+        let rows = rows.filter(|seen| !lost(seen)).collect();
+        ProbeDocument::new(document.host.clone(), Vec::new(), rows)
+    };
+    let whole = ["a", "b", "c"].map(|node| on(node, &gpus));
+    assert_eq!(faults(&whole), []);
+    let lost = |seen: &Measurement| seen.device == "gpu3" && seen.operation == Operation::Peak;
+    // Beside the other GPUs of its machine alone, too.
+    for fleet in [whole[..1].to_vec(), whole.to_vec()] {
+        let mut fleet = fleet;
+        fleet[0] = without(&fleet[0], &lost);
+        let reason = "peak arithmetic, f32 was not measured of it, as of most others";
+        assert_eq!(faults(&fleet), [("a gpu3".to_owned(), reason.to_owned())]);
+    }
+    let mut fleet = whole.to_vec();
+    fleet[1] = on("b", &gpus[..3]);
+    let reason = "3 of its devices were measured, 4 of most machines, and it has no gpu3";
+    assert_eq!(faults(&fleet), [("b".to_owned(), reason.to_owned())]);
+    // Of two machines nobody can say which is the usual one.
+    assert_eq!(faults(&fleet[..2]), []);
+    // What is there and wrong is wrong, and not lacking.
+    let mut rows: Vec<_> = whole[2].rows.iter().map(|row| row.measured.clone()).collect();
+    rows[0].verification = Verification::Wrong { error: None, what: "1 element".into() };
+    fleet = vec![whole[0].clone(), whole[1].clone()];
+    fleet.push(ProbeDocument::new(whole[2].host.clone(), Vec::new(), rows));
+    assert_eq!(faults(&fleet).len(), 1);
 }
 
 #[test]

@@ -28,8 +28,8 @@ pub(super) fn diagnose(
     let printed =
         format!("a step over {batch} takes at least this on {}", of.system.device().title);
     measured.above(bound(of.system), &format!("a step over {batch}"))?;
-    waterfall.up_to(SlowdownCause::DataSheet, bound(of.system), printed);
-    if let Some(probed) = of.probed {
+    waterfall.up_to(of.bound(), bound(of.system), printed);
+    if let Some(probed) = of.measured() {
         silicon(&mut waterfall, of.system, probed, bound);
     }
 
@@ -63,10 +63,12 @@ pub(super) fn silicon(
 ) {
     let (sheet, best) = (bound(printed).get(), bound(probed.system()).get());
     let typical = bound(probed.typical()).get();
-    let evidence = format!(
-        "the probe reached {:.0} % of what the data sheet allows here",
-        100.0 * sheet / best
-    );
+    let of = match printed.device().is_probed() {
+        true => "the probe that the bound is made of",
+        false => "the data sheet",
+    };
+    let evidence =
+        format!("the probe reached {:.0} % of what {of} allows here", 100.0 * sheet / best);
     let step = waterfall.up_to(SlowdownCause::Silicon, Millis::new(best), evidence);
     // A tool that reports one figure says nothing of how far it varies.
     step.range_ms = (typical > best * (1.0 + ROUNDING))

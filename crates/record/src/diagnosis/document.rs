@@ -24,10 +24,10 @@ document! {
         version: String = env!("CARGO_PKG_VERSION").to_owned(),
         /// The model.
         pub model: String = name.to_owned(),
-        /// The devices, as their vendor prints them.
+        /// The devices, as their vendor prints them, or as a probe found them where no data sheet of them is known.
         pub device: String = of.system.device().title.clone(),
         /// The device as it was measured; null where nobody did.
-        pub probed: Option<String> = of.probed.map(title),
+        pub probed: Option<String> = of.measured().map(title),
         /// The levels, in the run's order.
         pub levels: Vec<LevelDiagnosis> = explained,
         /// Levels of which nothing can be explained, each reason with its loads: none of their requests completed, or they do not fit.

@@ -26,8 +26,8 @@ pub(super) fn diagnose(
         of.system.device().title
     );
     measured.above(bound(of.system), "a prompt")?;
-    waterfall.up_to(SlowdownCause::DataSheet, bound(of.system), printed);
-    if let Some(probed) = of.probed {
+    waterfall.up_to(of.bound(), bound(of.system), printed);
+    if let Some(probed) = of.measured() {
         silicon(&mut waterfall, of.system, probed, bound);
     }
 

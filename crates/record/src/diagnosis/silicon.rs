@@ -8,6 +8,7 @@ pub struct ProbedSilicon {
     best: System,
     typical: System,
     assumption: Option<String>,
+    is_measured: bool,
 }
 
 /// That what was measured is another part than a run is of.
@@ -51,7 +52,9 @@ impl ProbedSilicon {
         let slower = best.with_bandwidth(share("memory.bandwidth"));
         let slower = slower.and_then(|system| system.with_arithmetic(share("rates.bf16")));
         let typical = slower.unwrap_or_else(|_| best.clone());
-        Ok(Self { best, typical, assumption })
+        let sheet = measured.specification().or_else(|| Device::named(&measured.name).ok());
+        let is_measured = sheet.is_none_or(|sheet| !measured.cells().eq(sheet.cells()));
+        Ok(Self { best, typical, assumption, is_measured })
     }
 
     /// Where the devices of `system` are measured ones that name their data sheet: the system by that data sheet, and what was measured.
@@ -66,6 +69,12 @@ impl ProbedSilicon {
     #[must_use]
     pub fn assumption(&self) -> Option<&str> {
         self.assumption.as_deref()
+    }
+
+    /// Whether its memory or its arithmetic was measured: of a device of which collectives alone were, both are its data sheet's.
+    #[must_use]
+    pub const fn is_measured(&self) -> bool {
+        self.is_measured
     }
 
     /// The model on the devices at their best: what this silicon was seen to allow.
@@ -129,5 +138,5 @@ fn same_part(measured: &Device, run: &Device) -> Result<Option<String>, OtherDev
     }
     let unnamed =
         || format!("the measurements do not name the device; it is assumed to be {}", sheet.title);
-    Ok(own.is_none().then(unnamed))
+    Ok((own.is_none() && measured.name != sheet.name).then(unnamed))
 }

@@ -60,7 +60,7 @@ fn largest(steps: &[WaterfallStep]) -> SlowdownCause {
 
 const fn common(cause: SlowdownCause, facts: AdviceFacts) -> &'static str {
     match cause {
-        SlowdownCause::DataSheet => match facts.limit {
+        SlowdownCause::DataSheet | SlowdownCause::AsProbed => match facts.limit {
             LimitingResource::Weights => {
                 "The largest part is the hardware's limit: read fewer bytes of weights (a narrower format), share them among more devices, or draft tokens."
             }

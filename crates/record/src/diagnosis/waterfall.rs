@@ -14,6 +14,8 @@ use super::level::MeasuredMean;
 pub enum SlowdownCause {
     /// None: what the data sheet allows at best.
     DataSheet,
+    /// None: what a probe found the devices to allow at best, where no data sheet of them is known.
+    AsProbed,
     /// The silicon gives less than its data sheet.
     Silicon,
     /// Operators that run one after the other, cut as engines cut them.
@@ -33,10 +35,18 @@ pub enum SlowdownCause {
 fizeau_core::words! {
     /// For a reader, in a few words.
     pub SlowdownCause::title, all {
-        DataSheet = "hardware bound (data sheet)", Silicon = "this silicon, as probed", Algorithm = "no overlap (roofline)",
+        DataSheet = "hardware bound (data sheet)", AsProbed = "hardware bound (as probed)", Silicon = "this silicon, as probed", Algorithm = "no overlap (roofline)",
         Collectives = "collectives", LaunchesAndSteps = "engine overhead",
         EngineOrQueue = "engine at lightest load",
         BatchAndQueue = "batch and queue", Unexplained = "not explained",
+    }
+}
+
+impl SlowdownCause {
+    /// Whether it is no cause but what the hardware allows, which the others come on top of.
+    #[must_use]
+    pub const fn is_bound(self) -> bool {
+        matches!(self, Self::DataSheet | Self::AsProbed)
     }
 }
 

@@ -59,7 +59,8 @@ impl BoundCost {
         if model != replica {
             return Err(NoBoundCost::OtherDevices { model, replica });
         }
-        let bound = most_within(curve.points(), goals).ok_or(NoBoundCost::GoalsMissed)?;
+        let bound = most_within(curve.points(), curve.requests_are_alike(), goals)
+            .ok_or(NoBoundCost::GoalsMissed)?;
         let replicas = rate / bound;
         Ok(Self {
             requests_per_s: PerSec::new(bound),
@@ -71,19 +72,26 @@ impl BoundCost {
 }
 
 /// The most requests per second up to the place after the last that may keep the goals; none if no place may.
-fn most_within(points: &[SpeedOfLightPoint], goals: &[Goal]) -> Option<f64> {
-    let last = points.iter().rposition(|point| goals.iter().all(|goal| may(goal, point)))?;
+fn most_within(points: &[SpeedOfLightPoint], are_alike: bool, goals: &[Goal]) -> Option<f64> {
+    let goals = || goals.iter().filter(|goal| is_limited(goal, are_alike));
+    let last = points.iter().rposition(|point| goals().all(|goal| may(goal, point)))?;
     let rates = points.iter().take(last + 2).map(|point| point.bound.requests_per_s.get());
     rates.reduce(f64::max).filter(|most| *most > 0.0)
 }
 
-/// Whether a load may keep a goal at the bound. The bound is one of the mean, so that it may break upper limits on the mean and
-/// on what lies above it, and no others.
+/// Whether the bound may break a goal. It is one of the mean, and so it limits the mean and the greatest value. Of requests of
+/// different lengths a few long ones may lift the mean above any percentile; where all are alike, the upper ones are limited too.
+fn is_limited(goal: &Goal, are_alike: bool) -> bool {
+    is_upper(goal.comparison)
+        && match goal.statistic {
+            Statistic::Mean | Statistic::Max => true,
+            Statistic::P50 | Statistic::Value => false,
+            _ => are_alike,
+        }
+}
+
+/// Whether a load may keep a goal that the bound limits.
 fn may(goal: &Goal, point: &SpeedOfLightPoint) -> bool {
-    let is_of_tail = !matches!(goal.statistic, Statistic::P50 | Statistic::Value);
-    if !(is_upper(goal.comparison) && is_of_tail) {
-        return true;
-    }
     let least = match goal.metric {
         Metric::Ttft | Metric::TtftScheduled | Metric::FirstVisible => point.bound.ttft,
         Metric::Tpot | Metric::Itl | Metric::Icl => point.bound.tpot,
@@ -120,14 +128,31 @@ mod tests {
         SpeedOfLightPoint { concurrency, bound, expected: None, calibrated: None }
     }
 
+    fn most_of(points: &[SpeedOfLightPoint], are_alike: bool, goal: &str) -> Option<f64> {
+        let slo: Slo = goal.parse().unwrap();
+        most_within(points, are_alike, &slo.goals)
+    }
+
+    /// Of 99 requests of 10 ms and one of 10 s the mean is 110 ms, and the 99th percentile 10 ms.
+    #[test]
+    fn a_percentile_may_lie_below_the_bound_of_the_mean() {
+        let points = [8, 16, 20, 24].map(place);
+        let all = Some(points[3].bound.requests_per_s.get());
+        for goal in ["p90 e2el<150", "p99 ttft<10", "p95 tpot<5"] {
+            assert_eq!(most_of(&points, false, goal), all, "{goal}");
+            assert_eq!(most_of(&points, true, goal), None, "{goal}");
+        }
+        for goal in ["mean e2el<150", "max e2el<150"] {
+            assert_eq!(most_of(&points, false, goal), None, "{goal}");
+        }
+        assert_eq!(most_of(&points, true, "p50 e2el<150"), all);
+    }
+
     /// At 17 in flight the latency is 270 ms, and there is no place at 17.
     #[test]
     fn the_bound_between_two_places_is_not_understated() {
         let points = [8, 16, 20, 24].map(place);
-        let most = |goal: &str| {
-            let slo: Slo = goal.parse().unwrap();
-            most_within(&points, &slo.goals)
-        };
+        let most = |goal: &str| most_of(&points, true, goal);
         let carried = place(17).bound.requests_per_s.get();
         assert!(most("mean e2el<271").unwrap() >= carried);
         assert_eq!(most("mean e2el<271"), Some(points[2].bound.requests_per_s.get()));

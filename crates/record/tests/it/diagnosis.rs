@@ -176,6 +176,60 @@ fn a_run_on_measured_devices_is_told_apart_from_their_data_sheet() {
     assert!(ProbedSilicon::of_measured(&printed).is_none());
 }
 
+/// What a probe found of a processor is no data sheet, also where the same probe is named again.
+#[test]
+fn a_bound_by_what_was_measured_is_said_to_be_that() {
+    let run = simulated();
+    let text = "name = \"a\"\ntitle = \"a processor as measured\"\n[sources]\nprobe = { name = \"fizeau probe 0.1.0 on vm\" }\n\
+                [memory]\ncapacity = 8e10\nbandwidth = { value = 3e12, range = [2.8e12, 3e12], source = \"probe\" }\n\
+                [rates]\nbf16 = { value = 7e14, source = \"probe\" }\n";
+    let system = system(&run).with_device(Device::from_toml(text).unwrap());
+    assert!(system.device().is_probed() && !Device::named("h100-sxm").unwrap().is_probed());
+    assert!(ProbedSilicon::of_measured(&system).is_none());
+    let alone = Diagnosed::new(&run.levels, &system);
+    let again = ProbedSilicon::of(&system, system.device()).unwrap();
+    for diagnosed in [alone, alone.with_probe(Some(&again))] {
+        let document = diagnosed.diagnose("a model");
+        let all = waterfalls(&document);
+        assert!(
+            !all.is_empty() && all.iter().all(|of| of.steps[0].cause == SlowdownCause::AsProbed)
+        );
+        let said = document.to_json().unwrap();
+        assert!(!said.contains("data_sheet") && !said.contains("data sheet"), "{said}");
+        let silicon = all.iter().flat_map(|of| &of.steps);
+        let silicon = silicon.filter(|step| step.cause == SlowdownCause::Silicon);
+        assert!(silicon.clone().all(|step| step.adds_ms.get().abs() < 1e-9), "{silicon:?}");
+    }
+}
+
+/// Where collectives alone were measured, memory and arithmetic are the data sheet's: nobody says that the silicon was probed.
+#[test]
+fn what_joins_devices_says_nothing_of_their_silicon() {
+    let run = simulated();
+    let printed = system(&run).with_device(Device::named("h100-sxm").unwrap().clone());
+    let file = Device::file("h100-sxm").unwrap();
+    let text = format!(
+        "{}\n[[collectives]]\nop = \"all-reduce\"\nranks = 8\nfrom = 8.0\nto = 1e9\nalpha = 1e-5\nbeta = 4e11\nsource = \"probe\"\n",
+        file.replacen("[sources]", "[sources]\nprobe = { name = \"fizeau probe\" }", 1)
+    );
+    let joined = Device::from_toml(&text).unwrap();
+    assert!(ProbedSilicon::of_measured(&printed.with_device(joined.clone())).is_none());
+    let own = ProbedSilicon::of(&printed, &joined).unwrap();
+    assert!(!own.is_measured() && !own.system().device().collectives().is_empty());
+    assert_eq!(own.assumption(), None, "it names the run's device");
+    let (sheet, silicon) =
+        ProbedSilicon::of_measured(&printed.with_device(measured("h100-sxm"))).unwrap();
+    for (probed, told) in [(&own, false), (&silicon, true)] {
+        let diagnosed = Diagnosed::new(&run.levels, &sheet).with_probe(Some(probed));
+        let document = diagnosed.diagnose("a model");
+        assert_eq!(document.probed.is_some(), told);
+        let steps: Vec<_> = waterfalls(&document).into_iter().flat_map(|of| &of.steps).collect();
+        assert!(!steps.is_empty());
+        let is_told = steps.iter().any(|step| step.cause == SlowdownCause::Silicon);
+        assert_eq!(is_told, told, "{steps:?}");
+    }
+}
+
 /// A run on an H200 is not explained by what an H100 was measured at, nor by a processor.
 #[test]
 fn a_probe_of_another_part_is_refused() {

@@ -102,7 +102,7 @@ fn label(step: &WaterfallStep) -> String {
 
 const fn class(step: &WaterfallStep) -> &'static str {
     match step.cause {
-        SlowdownCause::DataSheet => "bound",
+        cause if cause.is_bound() => "bound",
         SlowdownCause::Unexplained => "rest",
         _ => "",
     }

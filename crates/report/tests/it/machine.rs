@@ -1,6 +1,10 @@
 //! The page and the pictures of what a machine really does.
 
-use fizeau_probe::{FleetTable, ProbeDocument, ProbeHost, import_measurements};
+use fizeau_core::{Bytes, Millis};
+use fizeau_probe::{
+    DeviceFacts, Dtype, FleetTable, Measurement, MemoryKernel, Operation, ProbeComparison,
+    ProbeDocument, ProbeHost, Provenance, StoreKind, Timing, import_measurements,
+};
 use fizeau_report::{Shown, Verbosity};
 use fizeau_roofline::Device;
 
@@ -67,6 +71,36 @@ fn each_question_that_rows_answer_has_a_chart_with_units() {
     assert!(charts(&nothing).is_empty());
 }
 
+/// Curves of kernels with ordinary stores have their levels drawn, each over its own, and the text says how large all last caches are.
+#[test]
+fn levels_of_triads_are_drawn_over_triads() {
+    let streamed = |stores: StoreKind, power: u32| {
+        let bytes = 2_f64.powf(f64::from(power));
+        let (kernel, working_set) = (MemoryKernel::Triad, Some(Bytes::new(bytes)));
+        let operation = Operation::Memory { kernel, stores: Some(stores), working_set };
+        let slow = if power > 24 { 40.0 } else { 1.0 };
+        let timing = Timing::of_samples(vec![Millis::new(bytes * slow / 1e9); 8], 1);
+        let mut seen = Measurement::new("cpu", operation, timing, Provenance::native());
+        seen.work = kernel.work((bytes / 24.0) as u64, Dtype::F64, stores);
+        seen.method.threads = Some(8);
+        seen
+    };
+    let rows = StoreKind::ALL
+        .into_iter()
+        .flat_map(|stores| [18, 19, 20, 28, 29].map(|power| streamed(stores, power)));
+    let mut facts = DeviceFacts::new("cpu", "a processor");
+    facts.caches = vec![Bytes::new(2_f64.powi(22))];
+    facts.last_cache = Some(Bytes::new(2_f64.powi(25)));
+    let document = ProbeDocument::new(ProbeHost::named("a"), vec![facts], rows.collect());
+    let charts = Shown(&document).charts();
+    let (_, svg) = charts.iter().find(|(name, _)| *name == "memory-by-size").unwrap();
+    assert_eq!((svg.matches("L1 ").count(), svg.matches("DRAM ").count()), (1, 1), "{svg}");
+    let text = Shown(&document).text(Verbosity::Brief);
+    assert!(text.contains("By size, triad by 8: L1 "), "{text}");
+    let caches = "reports them: 4 MiB; the last ones of all threads together\n    32 MiB";
+    assert!(text.contains(caches), "{text}");
+}
+
 #[test]
 fn what_the_vendor_prints_is_drawn_as_a_limit() {
     let sheet = Device::named("h100-sxm").unwrap();
@@ -113,6 +147,30 @@ fn a_page_has_its_charts_and_every_row_and_loads_nothing() {
         assert_eq!(page.matches("<svg").count(), 2 * Shown(&of).charts().len());
     }
     assert!(!Shown(&processor()).page().contains("a<b>"));
+}
+
+/// What one machine alone has is named, of much the first; and so is a part that is slow as a whole.
+#[test]
+fn a_comparison_names_what_is_slow_and_what_one_side_alone_has() {
+    let (all, few) = (processor(), document("stream.txt"));
+    let text = Shown(&ProbeComparison::of(&few, &all)).text();
+    assert!(text.contains("Measured of A alone: 4 operations: "), "{text}");
+    assert!(text.contains("; 1 more") && text.contains("Measured of B alone: "), "{text}");
+    let mut slow: serde_json::Value = serde_json::from_str(&all.to_json()).unwrap();
+    for row in slow["rows"].as_array_mut().unwrap() {
+        if row["measured"]["operation"]["kind"] == "latency" {
+            for told in row["measured"]["timing"]["reported"].as_array_mut().unwrap() {
+                let time = told["figure"]["time_ms"].as_f64().unwrap();
+                told["figure"]["time_ms"] = (2.0 * time).into();
+            }
+        }
+    }
+    let slow = ProbeDocument::from_json(&slow.to_string()).unwrap();
+    let text = Shown(&ProbeComparison::of(&all, &slow)).text();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "latency: B is far below its other parts, B / A is 0.50 in the median and 1.00 over all parts: nothing that was kept";
+    assert!(words.contains(said), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
 #[test]

@@ -102,7 +102,7 @@ pub(super) fn all(
         Some(InputRemedy { input, given, needed: given * factor })
     };
     let bandwidth = system.device().memory_bandwidth().get();
-    let kv = system.kv_bytes_per_token().get();
+    let kv = system.memory_account().ideal_per_token();
     let found = [
         devices(system, inputs, measured, lengths),
         scaled(BoundInput::Bandwidth, bandwidth, MOST_TIMES, &|bandwidth| InputChange {

@@ -98,11 +98,11 @@ impl Disaggregation<'_> {
         PerSec::new(rate)
     }
 
-    /// The cache of a prompt but for its cached tokens, which may lie on both sides already.
+    /// The least that the cache of a prompt takes but for its cached tokens, which may lie on both sides already.
     fn new_bytes(&self, load: &UniformLoad) -> fizeau_core::Bytes {
         let (input, _, cached) = load.lengths();
-        let model = self.decode.model();
-        model.cache_bytes(input) + model.cache_bytes(cached) * -1.0
+        let memory = self.decode.memory_account();
+        fizeau_core::Bytes::new(memory.ideal_sequence(input) - memory.ideal_sequence(cached))
     }
 }
 

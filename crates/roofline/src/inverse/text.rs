@@ -17,7 +17,7 @@ const MOST: f64 = 1e12;
 pub enum ServingGoalError {
     /// It is of no such form.
     #[error(
-        "{text}: give a goal with its unit, such as ttft<300ms or ttft:300, tpot<20ms or tpot:20, tps>50 or tps:50, rps>10 or rps:10, \
+        "{text}: give a goal such as ttft<300ms, with its unit, or ttft:300, tpot<20ms or tpot:20, tps>50 or tps:50, rps>10 or rps:10, \
          concurrency:32, context:8192; the model has one figure for all requests and no percentiles"
     )]
     Form {

@@ -200,6 +200,19 @@ impl Model {
         self.widest_window().map(|window| self.cache_bytes(window as f64))
     }
 
+    /// Whether all layers that keep anything of a token keep the whole context, so that their caches grow alike: none has a window or
+    /// a state.
+    #[must_use]
+    pub fn keeps_whole_contexts(&self) -> bool {
+        self.layers.iter().all(|layers| match &layers.mixer {
+            Mixer::Attention(layer) => {
+                layer.window.is_none() || layer.keys == AttentionKeys::Shared
+            }
+            Mixer::Latent(_) | Mixer::None => true,
+            Mixer::DeltaNet(_) | Mixer::Mamba2(_) => false,
+        })
+    }
+
     /// The widest window where no layer keeps the whole context; 0 where none keeps keys at all.
     fn widest_window(&self) -> Option<u64> {
         let mut widest = 0;
@@ -259,10 +272,8 @@ impl super::Attention {
     /// What a token adds to the cache: nothing where the cache is another layer's.
     fn kept_bytes(&self, format: Format) -> Bytes {
         match self.keys {
-            AttentionKeys::Own | AttentionKeys::AreValues => {
-                format.element_size() * self.cache_elements() as f64
-            }
             AttentionKeys::Shared => Bytes::default(),
+            _ => format.element_size() * self.cache_elements() as f64,
         }
     }
 }

@@ -18,12 +18,17 @@ impl Attention {
         query + hidden * projected + self.heads * self.value_dim * hidden
     }
 
-    /// Elements that a step reads from the cache for each token that it sees.
+    /// Elements that engines keep of a token, and that a step reads for each token that it sees: keys and values, even where one
+    /// projection makes both.
     pub(crate) const fn cache_elements(&self) -> u64 {
+        self.kv_heads * (self.key_dim + self.value_dim)
+    }
+
+    /// The fewest of them that would do. Of keys and values that one projection makes its output is enough: norms and rotation can
+    /// be done again in each step.
+    pub(crate) const fn least_cache_elements(&self) -> u64 {
         match self.keys {
-            AttentionKeys::Own | AttentionKeys::Shared => {
-                self.kv_heads * (self.key_dim + self.value_dim)
-            }
+            AttentionKeys::Own | AttentionKeys::Shared => self.cache_elements(),
             AttentionKeys::AreValues => self.kv_heads * self.key_dim,
         }
     }

@@ -85,7 +85,8 @@ pub enum QueryNorm {
 pub enum AttentionKeys {
     /// Its own, both projected and cached.
     Own,
-    /// Its own keys, which serve as values too: one projection, one cache.
+    /// Its own, of one projection (`attention_k_eq_v`). Keys are then normed with gains and rotated, values only normed, so that
+    /// engines cache both (`Gemma4Attention` of vLLM, `Gemma4TextAttention` of Hugging Face).
     AreValues,
     /// Those of an earlier layer: neither projected nor cached again, but read.
     Shared,

@@ -39,7 +39,7 @@ impl OperatorBuilder<'_> {
 
         let format = self.model.kv_cache();
         let flops = layer.flops_per_pair() as f64 * count / self.ways();
-        let kept = format.element_size().get() * layer.cache_elements() as f64 * count;
+        let kept = self.cut.attention_bytes(layer, format) * count;
         all.push(Operator {
             per_pair: Pairs { prefill: flops, decode: flops },
             cached: kept * self.heads_share(layer.kv_heads),

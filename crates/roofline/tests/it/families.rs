@@ -4,9 +4,12 @@
 //! more than the language model (a vision tower, MTP modules with tables of their own), what remains without that.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU64;
 
+use fizeau_core::Tokens;
 use fizeau_roofline::{
-    AttentionKeys, Deployment, Device, FeedForward, Layers, Mixer, Model, System,
+    AttentionKeys, Bound, ContextSpan, Deployment, Device, FeedForward, Layers, Mixer, Model, Pass,
+    PassTime, System, UniformLoad,
 };
 
 /// The text of a whole config among the fixtures.
@@ -186,8 +189,11 @@ fn heads_may_differ_between_kinds_of_layer() {
     assert_eq!(step, BTreeSet::from([(false, 64, 8, 128, 128), (true, 96, 8, 128, 128)]));
 }
 
+/// One projection makes keys and values, and both are cached: `key_states` are normed with gains and rotated, `value_states` only
+/// normed, and the cache is given both (Hugging Face's `Gemma4TextAttention`; vLLM's `Gemma4Attention` attends with `q, k, v`). An engine
+/// might keep the projection's output alone, so that the bound counts that.
 #[test]
-fn keys_that_serve_as_values_are_kept_once() {
+fn keys_and_values_of_one_projection_are_both_kept() {
     let model = read(whole!("gemma-4-31b"));
     let full = model.layers.iter().find_map(|layers| match &layers.mixer {
         Mixer::Attention(attention) if attention.window.is_none() => Some(attention.clone()),
@@ -196,6 +202,24 @@ fn keys_that_serve_as_values_are_kept_once() {
     let full = full.unwrap();
     assert_eq!(full.keys, AttentionKeys::AreValues);
     assert_eq!((full.kv_heads, full.key_dim), (4, 512));
+    assert_eq!(model.kv_bytes_per_token().get(), 81_920.0);
+    let grown = |context: f64| model.cache_bytes(context).get();
+    assert_eq!(grown(9_000.0) - grown(8_000.0), 81_920e3);
+
+    let device = Device::named("h200-sxm").unwrap().clone();
+    let system = System::new(model.clone(), device.clone(), Deployment::SINGLE).unwrap();
+    let read = |of: fn(&System, &Pass) -> PassTime| {
+        let cache = |context| of(&system, &Pass::decode(1.0, ContextSpan::at(context))).cache.get();
+        (cache(9_000.0) - cache(8_000.0)) * device.memory_bandwidth().get() / 1e3
+    };
+    assert_eq!(read(System::bound_pass).round(), 40_960.0);
+    assert_eq!(read(System::expected_pass).round(), 81_920.0);
+    // How many fit follows: as engines keep them, and at best.
+    let load = UniformLoad::new(Tokens::new(100_000), Tokens::new(10), NonZeroU64::MIN);
+    let room = system.answer(&load).unwrap();
+    let [real, best] =
+        [room.max_batch.unwrap() as f64, Bound::at(&system, &load).unwrap().max_batch as f64];
+    assert!(best / real > 1.5, "{real} {best}");
 }
 
 #[test]

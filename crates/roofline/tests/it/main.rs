@@ -32,6 +32,7 @@ mod quantization_refused;
 mod quantizers;
 mod random_models;
 mod soundness;
+mod spread;
 mod systems;
 mod terms;
 mod unchanged;

@@ -323,7 +323,7 @@ proptest! {
         let sums = PassSums {
             decoding, drafted: decoding * drafts, padding, context: decoding * context, prompts,
             prompt_tokens: tokens, prompt_context: tokens + cached,
-            prompt_pairs: prompts * each * (each / 2.0 + 100.0),
+            prompt_pairs: prompts * each * (each / 2.0 + 100.0), ..PassSums::default()
         };
         let (all, overlapped) = (system.expected_sums(&sums), system.overlapped_sums(&sums));
         for (a, b) in [

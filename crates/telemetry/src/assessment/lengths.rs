@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
-use fizeau_roofline::UniformLoad;
+use fizeau_roofline::{System, UniformLoad};
 use serde::{Deserialize, Serialize};
 
 use super::{Work, whole};
@@ -43,11 +43,15 @@ const ENOUGH_ENDED: f64 = 10.0;
 impl MeanLengths {
     /// By the requests that ended; where few did, by the ratio of prompts to what is generated and the cache in use. None where only
     /// counters tell while so many more or fewer requests run than before that those which began are not those which ended.
-    pub(super) fn of(server: &ServerWindow, work: &Work) -> Option<Self> {
+    ///
+    /// How full the cache is says how long contexts are where all layers keep all of them. Where some have windows or states, vLLM's
+    /// kinds of layers share one pool of blocks, of which a context takes several shares, and SGLang tells the fuller of two pools.
+    pub(super) fn of(server: &ServerWindow, work: &Work, system: &System) -> Option<Self> {
         if work.prompts <= 0.0 || work.generated <= 0.0 {
             return None;
         }
-        let held = held_tokens(server).filter(|_| work.running > 0.0);
+        let tells = work.running > 0.0 && system.model().keeps_whole_contexts();
+        let held = held_tokens(server).filter(|_| tells);
         let by_cache = held.map(|held| held / work.running).filter(|context| *context >= 1.0);
         let ended = server.requests.as_ref().map_or(0.0, |told| told.figure.delta);
         let ratio = work.prompts / work.generated;

@@ -1,7 +1,7 @@
 //! The pass that a server makes on average, at the bound.
 
 use fizeau_core::PerSec;
-use fizeau_roofline::{PassSums, PassTime, System};
+use fizeau_roofline::{ContextSpread, PassSums, PassTime, System};
 
 use super::Work;
 use super::lengths::MeanLengths;
@@ -16,14 +16,15 @@ impl MeanStep {
     /// Of `work`, in which something runs and something is generated.
     ///
     /// The mean over time of the batch is no less than that over steps, since fuller steps are no shorter, so that the weights are
-    /// not read too often; and the mean prompt attends to no more than prompts of any lengths with that mean.
+    /// not read too often; and the mean prompt attends to no more than prompts of any lengths with that mean. Within windows
+    /// contexts differ as far as the model lets them.
     pub(super) fn of(system: &System, work: &Work, lengths: Option<&MeanLengths>) -> Self {
         let sequences = micro_batch(system, work.running);
         let tokens = sequences * work.tokens_per_step;
         let computed = tokens * work.prompts * (1.0 - work.cached) / work.generated;
         // The first token of a request comes with its prompt.
         let first = lengths.map_or(0.0, |lengths| 1.0 / lengths.output).min(1.0);
-        let mut sums = decoding(sequences * (1.0 - first), work.tokens_per_step, lengths);
+        let mut sums = decoding(system, sequences * (1.0 - first), work.tokens_per_step, lengths);
         sums.prompt_tokens = computed;
         if let Some(lengths) = lengths {
             let (input, before) = (lengths.input, lengths.input * work.cached);
@@ -43,7 +44,8 @@ impl MeanStep {
         tokens_per_step: f64,
         lengths: Option<&MeanLengths>,
     ) -> PassTime {
-        system.bound_sums(&decoding(micro_batch(system, batch), tokens_per_step, lengths))
+        let sequences = micro_batch(system, batch);
+        system.bound_sums(&decoding(system, sequences, tokens_per_step, lengths))
     }
 }
 
@@ -53,12 +55,18 @@ pub(super) fn tokens_of_pass(system: &System, batch: f64, tokens_per_step: f64) 
 }
 
 /// Of what drafts bring only what was accepted must be computed.
-fn decoding(sequences: f64, tokens_per_step: f64, lengths: Option<&MeanLengths>) -> PassSums {
+fn decoding(
+    system: &System,
+    sequences: f64,
+    tokens_per_step: f64,
+    lengths: Option<&MeanLengths>,
+) -> PassSums {
     let context = lengths.map_or(1.0, |lengths| lengths.context().tokens);
     PassSums {
         decoding: sequences,
         drafted: sequences * (tokens_per_step - 1.0),
         context: sequences * context,
+        spread: Some(ContextSpread::up_to(system.model().max_context)),
         ..PassSums::default()
     }
 }

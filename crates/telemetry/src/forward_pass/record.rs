@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use fizeau_core::{Seconds, document};
-use fizeau_roofline::PassSums;
+use fizeau_core::{Seconds, Tokens, document};
+use fizeau_roofline::{ContextSpread, PassSums};
 use serde::{Deserialize, Serialize};
 
 document! {
@@ -91,6 +91,32 @@ impl ScheduledWork {
             prompt_pairs: tokens * ((each(tokens) + 1.0) / 2.0 + each(before)),
             ..PassSums::default()
         }
+    }
+
+    /// The least that the batch can be, for a bound: contexts differ as their sums and their variance allow, up to `longest`, which is
+    /// the most that the model takes; and of several prompts each attends at least to itself.
+    #[must_use]
+    pub fn least_sums(&self, longest: Option<Tokens>) -> PassSums {
+        let even = self.even_sums();
+        // The others have a token at least.
+        let alone = |sum: f64, count: f64| sum - (count - 1.0).max(0.0);
+        let within =
+            alone(even.context, even.decoding).max(alone(even.prompt_context, even.prompts));
+        let most = ContextSpread::up_to(longest);
+        let longest = most.longest.min(within);
+        let spread = Some(ContextSpread { longest, variance: self.decode_variance() });
+        if self.num_prefill_requests == 1 {
+            return PassSums { spread, ..even };
+        }
+        let nothing_before = Self { sum_prefill_kv_tokens: 0, ..*self };
+        PassSums { prompt_pairs: nothing_before.even_sums().prompt_pairs, spread, ..even }
+    }
+
+    /// The variance of the contexts that decode. One that is zero where they cannot all be alike was not sent.
+    fn decode_variance(&self) -> Option<f64> {
+        let may_be_alike = self.sum_decode_kv_tokens.is_multiple_of(self.num_decode_requests);
+        let variance = Some(self.var_decode_kv_tokens).filter(|variance| variance.is_finite());
+        variance.filter(|variance| *variance > 0.0 || (*variance == 0.0 && may_be_alike))
     }
 }
 

@@ -127,11 +127,16 @@ impl<'a> View<'a> {
         Some(told)
     }
 
-    /// The mean over engines, of what each says of one of its devices.
+    /// The mean over engines, of what each says of one of its devices: over the series that are counted.
     pub(super) fn counter_mean(&self, meaning: MetricMeaning) -> Option<ReportedCounter> {
-        let Reported { metric, figure } = self.counter(meaning)?;
-        let engines = self.history.series_of(&metric).count();
-        Some(Reported::new(metric, figure.scaled(1.0 / engines as f64)))
+        let (metric, entry, series) = self.counted(meaning)?;
+        let grown = series.into_iter().filter_map(|series| self.over(entry, series));
+        let (mut engines, mut total) = (0_u32, None);
+        for one in grown {
+            engines += 1;
+            total = Some(total.map_or(one, |so_far: CounterOver| so_far + one));
+        }
+        Some(Reported::new(metric, total?.scaled(1.0 / f64::from(engines))))
     }
 
     /// By the values of a label, as far as these can be read.
@@ -246,9 +251,16 @@ impl<'a> View<'a> {
         self.gauge(meaning)?.figure.peak
     }
 
+    /// The caches as the last page of the window has them: an engine that was started anew has another series than before, where
+    /// its cache has another size, and the old one is no cache any more.
     fn configs(&self) -> Vec<&'a SeriesName> {
-        let found = self.series(MetricMeaning::CacheConfig);
-        found.map_or_else(Vec::new, |(_, _, all)| all.iter().map(|series| series.name).collect())
+        let Some((.., all)) = self.series(MetricMeaning::CacheConfig) else { return Vec::new() };
+        let is_there = |series: &SampledSeries<'_>| {
+            let until_end = series.points().take_while(|point| point.at() <= self.window.to);
+            let clear = until_end.filter(|point| !point.is_unclear);
+            clear.last().is_some_and(|point| point.value.is_some())
+        };
+        all.into_iter().filter(is_there).map(|series| series.name).collect()
     }
 
     pub(super) fn engines(&self) -> u32 {

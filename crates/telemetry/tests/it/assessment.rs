@@ -3,7 +3,10 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{Nanos, Tokens, UsdPerHour};
-use fizeau_roofline::{Bound, Deployment, Device, HourlyRate, KnownModel, System, UniformLoad};
+use fizeau_roofline::{
+    Bound, ContextSpan, Deployment, Device, HourlyRate, KnownModel, Model, Pass, System,
+    UniformLoad,
+};
 use fizeau_telemetry::{
     AssessmentError, ContextSource, History, Page, ServerWindow, ServingAssessment, ServingLimit,
     Window,
@@ -254,6 +257,50 @@ fn contexts_come_from_the_cache_or_from_lengths() {
     let share = |of: &ServingAssessment| of.share.unwrap();
     let late = steady.assessed(&system);
     assert!((share(&early) / share(&late) - 1.0).abs() < 1e-3, "{early:?} {late:?}");
+}
+
+/// The pool of blocks of a model with windows is shared by its kinds of layers: vLLM's says 5,790 tokens of a request of 2,000.
+#[test]
+fn a_cache_of_windows_says_nothing_of_contexts() {
+    let text = include_str!("../../../../fixtures/configs/gemma-3-27b.json");
+    let model = Model::from_config_json(text).unwrap();
+    let device = Device::named("h200-sxm").unwrap().clone();
+    let windowed = System::new(model, device, Deployment::SINGLE).unwrap();
+    let steady = Steady::at_share(&windowed, &load(1_900, 200, 16), 0.5);
+    let pooled = Steady { context: 5_790.0, ..steady };
+    let context = pooled.assessed(&windowed).context.unwrap();
+    assert_eq!(context.source, ContextSource::RequestLengths);
+    assert!((context.tokens - 2_000.0).abs() < 1e-6, "{context:?}");
+    // Where nothing else says how long contexts are, nothing does.
+    let early = Steady { requests_per_s: 0.0, ..pooled }.assessed(&windowed);
+    assert_eq!(early.context, None);
+    let states = KnownModel::named("qwen3-next-80b-a3b").unwrap().model().unwrap();
+    assert!(!states.keeps_whole_contexts());
+}
+
+/// A batch in which windows end some contexts is never called impossible: half of the requests are of 300 tokens and half of 8,000.
+#[test]
+fn requests_on_both_sides_of_a_window_are_not_called_impossible() {
+    let text = include_str!("../../../../fixtures/configs/mistral-7b-v0.1.json");
+    let model = Model::from_config_json(text).unwrap();
+    let windowed =
+        System::new(model, Device::named("h100-sxm").unwrap().clone(), Deployment::SINGLE);
+    let windowed = windowed.unwrap();
+    let half = |context: f64| windowed.bound_pass(&Pass::decode(32.0, ContextSpan::at(context)));
+    let (short, long) = (half(300.0), half(8_000.0));
+    let step = (short.weights + short.cache + long.cache).get() * 1.05;
+    let server = Steady {
+        running: 64.0,
+        output_per_s: 64.0 / step,
+        prompt_per_s: 64.0 / step * 3_950.0 / 400.0,
+        requests_per_s: 64.0 / step / 400.0,
+        ..IDLE
+    };
+    let now = server.assessed(&windowed);
+    assert!(
+        !now.is_impossible() && now.context.is_some_and(|context| context.tokens == 4_150.0),
+        "{now:?}"
+    );
 }
 
 /// Two hundred prompts of 2000 tokens were taken in while forty ended.

@@ -208,6 +208,68 @@ fn a_batch_that_several_schedulers_tell_of_is_counted_once() {
     assert_eq!(told.queue_time.unwrap().figure.count.delta, 10.0);
 }
 
+/// SGLang's estimate of one GPU, told by every scheduler of an engine: by two stages, by four tensor-parallel ranks, and by two engines.
+#[test]
+fn an_estimate_of_one_gpu_is_its_own_however_many_schedulers_tell_it() {
+    let told = |ranks: &[[u32; 3]]| {
+        let page = |times: f64| {
+            let mut page = String::new();
+            for [dp, pp, tp] in ranks {
+                let labels = format!("dp_rank=\"{dp}\",pp_rank=\"{pp}\",tp_rank=\"{tp}\"");
+                for (name, each) in [("flops", 4e12), ("read_bytes", 2e9), ("write_bytes", 6e8)] {
+                    let value = each * times * f64::from(dp + 1);
+                    writeln!(page, "sglang:estimated_{name}_per_gpu_total{{{labels}}} {value}")
+                        .unwrap();
+                }
+            }
+            page
+        };
+        let told = over_two(&page(1.0), &page(2.0));
+        [
+            told.estimated_flops_per_gpu,
+            told.estimated_read_bytes_per_gpu,
+            told.estimated_write_bytes_per_gpu,
+        ]
+        .map(|told| told.unwrap().figure.delta)
+    };
+    let one = [4e12, 2e9, 6e8];
+    assert_eq!(told(&[[0, 0, 0]]), one);
+    assert_eq!(told(&[[0, 0, 0], [0, 1, 0]]), one);
+    assert_eq!(told(&[[0, 0, 0], [0, 0, 1], [0, 0, 2], [0, 0, 3]]), one);
+    // The second engine does twice as much.
+    assert_eq!(told(&[[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 0, 1]]), one.map(|each| 1.5 * each));
+}
+
+/// vLLM has the size of its cache in labels: a restart with another one leaves the series of the old cache behind.
+#[test]
+fn a_cache_that_is_gone_is_not_counted_after_a_restart() {
+    let page = |engines: &[(u32, u32, f64)]| {
+        let mut page = String::new();
+        for (engine, blocks, usage) in engines {
+            writeln!(page, "vllm:cache_config_info{{engine=\"{engine}\",num_gpu_blocks=\"{blocks}\",block_size=\"16\"}} 1").unwrap();
+            writeln!(page, "vllm:kv_cache_usage_perc{{engine=\"{engine}\"}} {usage}").unwrap();
+        }
+        Page::read(page.as_bytes(), None).unwrap()
+    };
+    let (before, after) =
+        (page(&[(0, 1_000, 0.2), (1, 3_000, 0.6)]), page(&[(0, 9_000, 0.2), (1, 3_000, 0.6)]));
+    let of = |pages: &[&Page], to: u64| {
+        let mut history = History::new();
+        for (ms, page) in (0..).step_by(1_000).zip(pages) {
+            history.record(instant(ms), page);
+        }
+        let told = ServerWindow::of(&history, Window::within(at(500), at(to)), Nanos::from_secs(2));
+        (told.kv_capacity_tokens, told.kv_use.map(|told| (told.figure.mean * 1e3).round()))
+    };
+    assert_eq!(of(&[&before, &before, &before], 1_500), (Some(Tokens::new(64_000)), Some(500.0)));
+    assert_eq!(of(&[&before, &after, &after], 1_500), (Some(Tokens::new(192_000)), Some(300.0)));
+    // A window that ended before has the cache of its time.
+    assert_eq!(of(&[&before, &before, &after], 1_500), (Some(Tokens::new(64_000)), Some(500.0)));
+    // A page that stopped half way hides a cache, and does not take it away.
+    let cut = Page::read(b"vllm:num_requests_running 1\nvllm:cache_co", None).unwrap();
+    assert_eq!(of(&[&before, &after, &after, &cut], 3_500).0, Some(Tokens::new(192_000)));
+}
+
 /// TGI has no counters of tokens but the sums of what it measures of each request.
 #[test]
 fn tgis_sums_are_its_counters_of_tokens_and_its_time_per_token_is_no_tpot() {

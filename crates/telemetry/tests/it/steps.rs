@@ -1,7 +1,7 @@
 //! Steps beside their bounds, by records that are made up: those that wait for the host, and those of one rank of several.
 
 use fizeau_core::{Seconds, Stamp};
-use fizeau_roofline::{Deployment, Device, KnownModel, System};
+use fizeau_roofline::{ContextSpan, Deployment, Device, KnownModel, Model, Pass, System};
 use fizeau_telemetry::{ForwardPass, HostBoundSteps, JudgedStep, ScheduledWork, StepsAssessment};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -181,6 +181,116 @@ fn what_a_calibrated_engine_takes_as_well_is_no_finding() {
     let found = predicted(1.0 / 2.0).unwrap();
     assert!((found.cycle / found.calibrated.unwrap() - 2.0).abs() < 1e-9);
     assert!(found.to_string().contains(" and 2.0 times the calibrated step; "), "{found}");
+}
+
+/// Models with windows of several kinds, chunks, and an indexer.
+fn windowed() -> impl Strategy<Value = System> {
+    macro_rules! fixture {
+        ($name:literal) => {
+            include_str!(concat!("../../../../fixtures/configs/", $name, ".json"))
+        };
+    }
+    let read = |text: &str| Model::from_config_json(text).unwrap();
+    let known = |name: &str| KnownModel::named(name).unwrap().model().unwrap();
+    let models = [
+        read(fixture!("gemma-3-27b")),
+        read(fixture!("mistral-7b-v0.1")),
+        read(fixture!("llama-4-scout")),
+        known("gpt-oss-120b"),
+        known("deepseek-v3.2"),
+    ];
+    let on = |model: Model| {
+        let deployment = Deployment::SINGLE.with_tensor(8).unwrap();
+        System::new(model, Device::named("h200-sxm").unwrap().clone(), deployment).unwrap()
+    };
+    prop::sample::select(models.map(on).to_vec())
+}
+
+/// What a record says of sequences and prompts (what they had cached, what is computed).
+fn record(contexts: &[u64], prompts: &[(u64, u64)], has_variance: bool) -> ScheduledWork {
+    let (count, sum) = (contexts.len() as f64, contexts.iter().sum::<u64>());
+    let mean = sum as f64 / count.max(1.0);
+    let squares: f64 = contexts.iter().map(|context| (*context as f64 - mean).powi(2)).sum();
+    ScheduledWork {
+        num_prefill_requests: prompts.len() as u64,
+        sum_prefill_tokens: prompts.iter().map(|prompt| prompt.1).sum(),
+        sum_prefill_kv_tokens: prompts.iter().map(|prompt| prompt.0).sum(),
+        num_decode_requests: contexts.len() as u64,
+        sum_decode_kv_tokens: sum,
+        var_decode_kv_tokens: if has_variance { squares / count.max(1.0) } else { 0.0 },
+        ..ScheduledWork::default()
+    }
+}
+
+fn judged(work: ScheduledWork, system: &System) -> Seconds {
+    let pass = ForwardPass { scheduled_requests: work, ..ForwardPass::default() };
+    JudgedStep::of(Stamp::EPOCH, &pass, system).bound
+}
+
+/// The bound of contexts that are all known, which are cut by windows one by one.
+fn truth(contexts: &[u64], prompts: &[(u64, u64)], system: &System) -> f64 {
+    let (decoding, reading) = (contexts.len() as f64, prompts.len() as f64);
+    let all = system.bound_sums(&record(contexts, prompts, true).even_sums());
+    let (mut memory, mut arithmetic) = (all.weights.get(), all.matrices.get());
+    let mut add = |pass: Pass, alike: f64| {
+        let time = system.bound_pass(&pass);
+        memory += time.cache.get() / alike;
+        arithmetic += time.attention.get() / alike;
+    };
+    for context in contexts {
+        add(Pass::decode(decoding, ContextSpan::at(*context as f64)), decoding);
+    }
+    for (cached, tokens) in prompts {
+        let mut pass = Pass::prefill((cached + tokens) as f64, *cached as f64);
+        pass.prompts = reading;
+        add(pass, reading);
+    }
+    memory.max(arithmetic)
+}
+
+/// Half of 64 sequences of gemma-3-27b lie within the window of 1,024 tokens.
+#[test]
+fn contexts_on_both_sides_of_a_window_are_not_taken_to_be_alike() {
+    let text = include_str!("../../../../fixtures/configs/gemma-3-27b.json");
+    let model = Model::from_config_json(text).unwrap();
+    let device = Device::named("h200-sxm").unwrap().clone();
+    let system = System::new(model, device, Deployment::SINGLE).unwrap();
+    let contexts: Vec<u64> = (0..64).map(|index| if index < 32 { 100 } else { 4_000 }).collect();
+    let work = record(&contexts, &[], true);
+    let exact = truth(&contexts, &[], &system);
+    let alike = system.bound_sums(&work.even_sums()).total.get();
+    assert!(alike / exact > 1.14, "{alike} {exact}");
+    let told = judged(work, &system).get();
+    // Other contexts of this mean and variance read 538 tokens each within windows, and these 562.
+    assert!(told <= exact && told > 0.99 * exact, "{told} {exact}");
+    // A record without the variance leaves it open.
+    let silent = ScheduledWork {
+        sum_decode_kv_tokens: work.sum_decode_kv_tokens + 1,
+        var_decode_kv_tokens: 0.0,
+        ..work
+    };
+    assert!(judged(silent, &system).get() < exact);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, rng_seed: RngSeed::Fixed(25), ..ProptestConfig::default() })]
+
+    /// However a record's sums are split into contexts, the step's bound is not above that of these contexts.
+    #[test]
+    fn a_step_is_held_against_no_more_than_its_contexts_take(
+        system in windowed(),
+        contexts in prop::collection::vec(1_u64..20_000, 0..60),
+        prompts in prop::collection::vec((0_u64..9_000, 1_u64..9_000), 0..4),
+    ) {
+        let exact = truth(&contexts, &prompts, &system) * (1.0 + 1e-9);
+        let told = judged(record(&contexts, &prompts, true), &system).get();
+        prop_assert!(told <= exact, "{told} {exact}");
+        let silent = record(&contexts, &prompts, false);
+        if !silent.sum_decode_kv_tokens.is_multiple_of(silent.num_decode_requests) {
+            let silent = judged(silent, &system).get();
+            prop_assert!(silent <= exact, "{silent} {exact}");
+        }
+    }
 }
 
 proptest! {

@@ -366,7 +366,7 @@ fn what_is_wrong_with_a_mechanism_is_one_line() {
         ("--price -1", "--price -1"),
         ("--power-limit 50", "--power-limit: the power limit is 50 W"),
         ("--power-limit much", "--power-limit much: give"),
-        ("--goal fast", "--goal fast: give a goal such as ttft<300ms or ttft:300"),
+        ("--goal fast", "--goal fast: give a goal such as ttft<300ms, with its unit, or ttft:300"),
         ("--goal tpot:0", "--goal tpot:0: tpot is 0; it must be from"),
         ("--goal rps:1e30", "--goal rps:1e30: rps is 1e30; it must be from"),
         ("--goal context:0.5", "context is 0.5; it must be from 1"),

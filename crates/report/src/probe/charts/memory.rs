@@ -28,10 +28,12 @@ pub(super) fn by_size(of: &Shown<'_, ProbeDocument>) -> Option<CurveChart> {
     }
     let mut series = gathered.series(FEWEST_SIZES, CurveStyle::Joined);
     for plateau in of.plateaus.iter().filter(|plateau| plateau.curve != "latency") {
-        add_level(&mut series, plateau, |curve| {
-            let count = plateau.curve.rsplit(' ').next().and_then(|count| count.parse().ok());
-            count.is_some_and(|count| curve.ends_with(&format!("read, {}", threads(count))))
-        });
+        // `triad by 8` is drawn as `triad, 8 threads`.
+        let of = plateau.curve.split_once(" by ");
+        let of = of.and_then(|(kernel, count)| Some((kernel, count.parse().ok()?)));
+        let Some((kernel, count)) = of else { continue };
+        let drawn = format!("{kernel}, {}", threads(count));
+        add_level(&mut series, plateau, |curve| curve.ends_with(&drawn));
     }
     let limits = specified_memory(of);
     chart(of, "Bandwidth of memory by size", series, |series| CurvePanel {
