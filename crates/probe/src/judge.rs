@@ -72,12 +72,18 @@ pub(crate) fn verdict(objections: &[Objection]) -> Verdict {
 }
 
 /// Above which percentage of the specification nothing can be. An all-reduce that a switch adds up (NVLink SHARP) sends each value over
-/// a link `(n + 1) / n` times, where its bus bandwidth counts `2 (n - 1) / n`: it may be above what one link carries.
+/// a link `(n + 1) / n` times, where its bus bandwidth counts `2 (n - 1) / n`: it may be above what one link carries. Of a stream only the
+/// bytes that surely moved count: some processors do not read what ordinary stores replace.
 fn most_of_specification(seen: &Measurement) -> f64 {
     let counted = match &seen.operation {
         Operation::Collective { shape, .. } if shape.op == CollectiveOp::AllReduce => {
             let ranks = f64::from(shape.ranks);
             2.0 * (ranks - 1.0) / (ranks + 1.0)
+        }
+        Operation::Memory { .. } => {
+            let bytes = seen.work.bytes;
+            let both = bytes.hardware.zip(bytes.stream).filter(|(_, surely)| surely.get() > 0.0);
+            both.map_or(1.0, |(counted, surely)| counted.get() / surely.get())
         }
         _ => 1.0,
     };

@@ -51,6 +51,20 @@ fn a_calm_row_is_valid_and_each_fault_is_named() {
     let fast = read_of(1e9, &[10.0; 12]);
     assert_eq!(judged(fast), (Verdict::Invalid, vec![ProbeRule::AboveSpecification]));
 
+    // Of an ordinary store only what is stored surely moved: 15 of 20 GB/s, and 30 with what may have been read before.
+    let store = |millis| {
+        let mut stored = read_of(1e9, &[millis; 12]);
+        stored.operation = Operation::Memory {
+            kernel: MemoryKernel::Write,
+            stores: Some(StoreKind::Ordinary),
+            working_set: Some(Bytes::new(1e9)),
+        };
+        stored.work = MemoryKernel::Write.work(125_000_000, Dtype::F64, StoreKind::Ordinary);
+        judged(stored)
+    };
+    assert_eq!(store(66.0), (Verdict::Valid, vec![]));
+    assert_eq!(store(10.0), (Verdict::Invalid, vec![ProbeRule::AboveSpecification]));
+
     let mut throttled = calm.clone();
     throttled.circumstances.clock_before = Some(PerSec::new(3.5e9));
     throttled.circumstances.clock_after = Some(PerSec::new(3.0e9));
