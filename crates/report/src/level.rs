@@ -3,6 +3,7 @@
 mod block;
 mod goodput;
 mod proof;
+mod stored;
 mod until;
 mod window;
 mod workload;

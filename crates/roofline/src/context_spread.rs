@@ -13,7 +13,7 @@ use crate::span::ContextSpan;
 /// let model = KnownModel::named("gpt-oss-120b")?.model()?;
 /// let spread = ContextSpread { variance: Some(3_800.0 * 3_800.0), ..ContextSpread::up_to(model.max_context) };
 /// let system = System::new(model, Device::named("h200-sxm")?.clone(), Deployment::SINGLE)?;
-/// // 64 sequences of 4,000 tokens each, or half of them of 200 and half of 7,800: the last may look back 128 tokens either way.
+/// // 64 sequences with a mean of 4,000 tokens: all alike, or half of them of 200 and half of 7,800.
 /// let alike = PassSums { decoding: 64.0, context: 64.0 * 4_000.0, ..PassSums::default() };
 /// let least = PassSums { spread: Some(spread), ..alike };
 /// assert!(system.bound_sums(&least).total <= system.bound_sums(&alike).total);

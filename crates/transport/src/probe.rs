@@ -74,10 +74,13 @@ pub enum ProbeError<E: std::error::Error> {
     Target(E),
 }
 
-/// Each with its reason; where all have the same, that once.
+/// Each with its reason; where all are refused alike, as without a key, that once. Of paths that are not there each says which.
 fn lines(tried: &[RejectedBackend]) -> String {
+    let is_alike = |of: &RejectedBackend, why: &str| of.why == why && !why.contains("404");
     match tried {
-        [first, others @ ..] if others.len() > 1 && others.iter().all(|of| of.why == first.why) => {
+        [first, others @ ..]
+            if others.len() > 1 && others.iter().all(|of| is_alike(of, &first.why)) =>
+        {
             format!(" {} kinds were tried, and each time: {}", tried.len(), first.why)
         }
         _ => tried.iter().map(|tried| format!("\n  {tried}")).collect(),

@@ -5,6 +5,7 @@ mod document;
 mod import;
 mod imported_device;
 mod machines;
+mod machines_compared;
 mod odd_files;
 #[cfg(feature = "cpu")]
 mod operators;

@@ -12,9 +12,8 @@ use fizeau_metrics::{
 
 use super::tail;
 use fizeau_record::{
-    EvenRouting, GoalResult, LevelReport, LevelStatus, NOT_RECORDED, NoReference,
-    OperatingDecision, OperatingPoint, ReadLevel, RunSetup, SpeedOfLight, SpeedOfLightComparison,
-    SweepReport,
+    EvenRouting, GoalResult, LevelReport, LevelStatus, NoReference, OperatingDecision,
+    OperatingPoint, SpeedOfLight, SpeedOfLightComparison, SweepReport,
 };
 use fizeau_roofline::BoundShare;
 
@@ -25,26 +24,6 @@ use crate::text::{VERDICT, Verbosity, VerdictNotes, plain, shown};
 use fizeau_record::text;
 use fizeau_record::text::wrap;
 use fizeau_record::text::{number, percent, supported};
-
-impl Shown<'_, ReadLevel> {
-    /// A level that was read again as it was shown when it was measured: what was asked and when, the block `vllm` of vLLM's client, and its own,
-    /// with the goals of `run` where it is the only level of that. Without a newline after the last line.
-    #[must_use]
-    pub fn text(&self, vllm: &str, run: Option<&SweepReport>, verbosity: Verbosity) -> String {
-        let ReadLevel { name, setup: RunSetup { endpoint, started, .. }, report, .. } = self.0;
-        let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
-        let at = match endpoint.base_url == NOT_RECORDED {
-            true => "an endpoint that is not recorded".to_owned(),
-            false => format!("{}{}", endpoint.base_url, endpoint.path),
-        };
-        let asked = format!("{name}{} at {at}", endpoint.model);
-        let of_run = if name.is_empty() { "begun" } else { "in a run begun" };
-        let when = format!("  {}, {of_run} {started}", endpoint.backend);
-        let goals = run.map(goal_lines).unwrap_or_default();
-        let block = Shown(report).lines(goals, verbosity);
-        format!("{}\n{}\n{vllm}\n{block}", plain(&asked), plain(&when))
-    }
-}
 
 /// A class of failures behind their number, which a class `status` would look like.
 fn class_words(class: FailureClass) -> String {
@@ -74,7 +53,11 @@ impl Shown<'_, LevelReport> {
         self.lines(cost.into_iter().chain(goal_lines(run)), verbosity)
     }
 
-    fn lines(&self, of_run: impl IntoIterator<Item = String>, verbosity: Verbosity) -> String {
+    pub(super) fn lines(
+        &self,
+        of_run: impl IntoIterator<Item = String>,
+        verbosity: Verbosity,
+    ) -> String {
         let mut lines = vec![heading(OWN)];
         lines.extend(match verbosity {
             Verbosity::Brief => self.brief_lines(),
@@ -388,7 +371,7 @@ fn beats(light: &SpeedOfLightComparison) -> bool {
 }
 
 /// How the goals of a run of one level came out, a line each; none where there are none.
-fn goal_lines(run: &SweepReport) -> Vec<String> {
+pub(super) fn goal_lines(run: &SweepReport) -> Vec<String> {
     let point = run.operating_point();
     let mut lines: Vec<String> = run
         .goal_words()

@@ -124,7 +124,7 @@ note: A: suspect: late
 note: one of a kind
 Compared although these differ:
   seed: 1 -> 2
-What changed:
+What else changed:
   hardware: none -> h100
 
 concurrency 8:

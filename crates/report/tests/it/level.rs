@@ -304,7 +304,7 @@ Are these figures right? Verdict:        valid
 ==================================================";
     assert_eq!(Shown(&sample::level(1)).block(fizeau_report::Verbosity::Full), golden);
     let failed = Shown(&sample::level(128)).block(fizeau_report::Verbosity::Full);
-    assert!(failed.contains("\nFailed by class:                         connect 8\n"), "{failed}");
+    assert!(failed.contains("\nFailed by class:                         8 connect\n"), "{failed}");
     let suspect = Shown(&sample::level(64)).block(fizeau_report::Verbosity::Full);
     assert!(suspect.contains("suspect\n  suspect: 1.6 % of requests failed"), "{suspect}");
 }

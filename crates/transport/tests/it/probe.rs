@@ -195,6 +195,14 @@ async fn nothing_fits_and_each_attempt_is_a_line() {
 }
 
 #[tokio::test]
+async fn what_refuses_all_alike_is_said_once() {
+    let fake = Fake::run(|_| Answer::secret());
+    let error = find(&fake, None).await.1.unwrap_err();
+    assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(error.contains("kinds were tried, and each time: status: 401 "), "{error}");
+}
+
+#[tokio::test]
 async fn where_nobody_answers_one_line_says_so() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let target = |backend| Target::new(&format!("http://127.0.0.1:{port}"), backend, "m");
