@@ -18,7 +18,8 @@ fn all_workers_keep_one_count_that_never_exceeds_the_cap_and_ends_at_none() {
 
 #[test]
 fn what_hangs_stays_in_flight_until_it_is_called_off() {
-    let mut stand = Stand::new(2, |id| if id < 6 { Fate::Answered } else { Fate::Hangs });
+    // The first of each worker hangs, and is under way before another of its requests can end.
+    let mut stand = Stand::new(2, |id| if id < 2 { Fate::Hangs } else { Fate::Answered });
     let off = Some((6, stand.cancel.clone()));
     let mut reader = Reader { off, ..Reader::default() };
     let plan = plan(1_000, ArrivalLaw::ClosedLoop);
