@@ -2,10 +2,10 @@
 
 use std::num::NonZeroU32;
 
-use fizeau_core::{Clock, Nanos, Stamp};
+use fizeau_core::{Clock, Nanos, Stamp, Tape};
 use fizeau_harness::{
-    Cancel, DriveLimits, DriveNotice, Measure, Observer, PlannedLevel, SelfWatch, StartGate,
-    TaskDriver,
+    Cancel, DriveLimits, DriveNotice, LevelRun, Measure, Observer, PlannedLevel, SelfWatch,
+    StartGate, TaskDriver,
 };
 use fizeau_workload::{ArrivalLaw, Lengths, Plan, PlanSpec};
 
@@ -21,20 +21,30 @@ impl StartGate for LongGate {
     }
 }
 
+/// A level of one request behind that gate, measured by one task; and when it was over, on a clock that began at the epoch.
+async fn behind_the_gate(
+    watch: SelfWatch,
+    cancel: &Cancel,
+    observer: &mut impl Observer,
+) -> (LevelRun, Vec<Tape>, Stamp) {
+    let time = Paused::new();
+    let server = Server::new(&time, Nanos::from_millis(100));
+    let mut rig = TaskDriver { transport: &server, timer: &time, watch, cancel };
+    let workload = PlanSpec { lengths: Lengths::fixed(8, 1), ..PlanSpec::new(1).unwrap() };
+    let plan = Plan::new(PlanSpec { arrivals: ArrivalLaw::ClosedLoop, ..workload }).unwrap();
+    let load = DriveLimits { max_in_flight: NonZeroU32::new(1), stop_after: None };
+    let start = Some(&LongGate as &dyn StartGate);
+    let level = PlannedLevel { start, ..PlannedLevel::new(&plan, load) };
+    let mut tapes = Vec::new();
+    let run = rig.measure(level, &mut tapes, observer).await.unwrap();
+    (run, tapes, time.now())
+}
+
 /// Shares of a level of a tenth of a second are not told, since the kernel's accounts are coarser; over an hour they would be.
 #[test]
 fn the_wait_for_an_agreed_start_is_not_in_the_proof() {
     paused(async {
-        let time = Paused::new();
-        let server = Server::new(&time, Nanos::from_millis(100));
-        let (cancel, watch) = (Cancel::new(), SelfWatch::Thread);
-        let mut rig = TaskDriver { transport: &server, timer: &time, watch, cancel: &cancel };
-        let workload = PlanSpec { lengths: Lengths::fixed(8, 1), ..PlanSpec::new(1).unwrap() };
-        let plan = Plan::new(PlanSpec { arrivals: ArrivalLaw::ClosedLoop, ..workload }).unwrap();
-        let load = DriveLimits { max_in_flight: NonZeroU32::new(1), stop_after: None };
-        let start = Some(&LongGate as &dyn StartGate);
-        let level = PlannedLevel { start, ..PlannedLevel::new(&plan, load) };
-        let run = rig.measure(level, &mut Vec::new(), &mut ()).await.unwrap();
+        let (run, ..) = behind_the_gate(SelfWatch::Thread, &Cancel::new(), &mut ()).await;
         let watched = run.client.watch;
         assert_eq!(
             (watched.cpu_share, watched.run_delay_share, watched.steal_share),
@@ -57,18 +67,10 @@ impl Observer for CalledOff {
 #[test]
 fn the_wait_for_an_agreed_start_can_be_called_off() {
     paused(async {
-        let time = Paused::new();
-        let server = Server::new(&time, Nanos::from_millis(100));
-        let (cancel, watch) = (Cancel::new(), SelfWatch::Off);
-        let mut rig = TaskDriver { transport: &server, timer: &time, watch, cancel: &cancel };
-        let workload = PlanSpec { lengths: Lengths::fixed(8, 1), ..PlanSpec::new(1).unwrap() };
-        let plan = Plan::new(PlanSpec { arrivals: ArrivalLaw::ClosedLoop, ..workload }).unwrap();
-        let load = DriveLimits { max_in_flight: NonZeroU32::new(1), stop_after: None };
-        let start = Some(&LongGate as &dyn StartGate);
-        let level = PlannedLevel { start, ..PlannedLevel::new(&plan, load) };
-        let (mut tapes, mut off) = (Vec::new(), CalledOff(cancel.clone()));
-        rig.measure(level, &mut tapes, &mut off).await.unwrap();
+        let cancel = Cancel::new();
+        let mut off = CalledOff(cancel.clone());
+        let (_, tapes, over) = behind_the_gate(SelfWatch::Off, &cancel, &mut off).await;
         assert!(tapes.is_empty());
-        assert!(time.now() < Stamp::EPOCH + Nanos::from_secs(1), "{:?}", time.now());
+        assert!(over < Stamp::EPOCH + Nanos::from_secs(1), "{over:?}");
     });
 }
