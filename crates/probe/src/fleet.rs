@@ -1,6 +1,6 @@
 //! Many nodes or devices in one table: who is slow, where, and how sure that is.
 
-mod lacking;
+mod missing;
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::measurement::Component;
 use crate::row::{ProbeRow, SpeedMeasure};
 use crate::statistics::Sorted;
 use fizeau_core::Verdict;
-use lacking::Measured;
+use missing::MeasuredFleet;
 
 /// Deviations from the median beyond which a value is an outlier (B. Iglewicz, D. C. Hoaglin, "How to Detect and Handle Outliers", 1993).
 const OUTLIER: f64 = 3.5;
@@ -145,7 +145,7 @@ impl FleetTable {
         let documents: Vec<(String, &ProbeDocument)> = documents.into_iter().collect();
         let rows: Vec<FleetRow> = gathered(&documents).into_iter().filter_map(fleet_row).collect();
         let members = members(&rows);
-        let measured = Measured::of(&documents);
+        let measured = MeasuredFleet::of(&documents);
         let is_member = |name: &str| members.iter().any(|member| member.name == name);
         let mut faults = Vec::new();
         for (name, document) in &documents {

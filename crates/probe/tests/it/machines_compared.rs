@@ -258,7 +258,7 @@ fn what_most_of_a_fleet_has_and_one_lacks_is_a_fault() {
     for fleet in [whole[..1].to_vec(), whole.to_vec()] {
         let mut fleet = fleet;
         fleet[0] = without(&fleet[0], &lost);
-        let reason = "peak arithmetic, f32 was not measured of it, as of most others";
+        let reason = "peak arithmetic, f32 was measured of most others and not of this one";
         assert_eq!(faults(&fleet), [("a gpu3".to_owned(), reason.to_owned())]);
     }
     let mut fleet = whole.to_vec();

@@ -9,7 +9,7 @@ use crate::document::ProbeDocument;
 type Counts<K> = BTreeMap<K, usize>;
 
 /// What was measured on each device of a fleet, right or wrong.
-pub(super) struct Measured<'a> {
+pub(super) struct MeasuredFleet<'a> {
     devices: Vec<DeviceOperations<'a>>,
 }
 
@@ -20,7 +20,7 @@ struct DeviceOperations<'a> {
     operations: Vec<String>,
 }
 
-impl<'a> Measured<'a> {
+impl<'a> MeasuredFleet<'a> {
     pub(super) fn of(documents: &'a [(String, &'a ProbeDocument)]) -> Self {
         let mut devices: Vec<DeviceOperations<'a>> = Vec::new();
         for (machine, document) in documents {
@@ -67,14 +67,16 @@ impl<'a> Measured<'a> {
             let own: BTreeSet<&str> = device.operations.iter().map(String::as_str).collect();
             let groups = device.groups();
             let expected = usual.iter().filter(|(group, _)| groups.contains(group));
-            let lacking: Vec<&str> =
+            let missing: Vec<&str> =
                 expected.map(|(_, of)| *of).filter(|of| !own.contains(of)).collect();
-            let count = lacking.iter().collect::<BTreeSet<_>>().len();
+            let count = missing.iter().collect::<BTreeSet<_>>().len();
             let reason = match count {
-                1 => format!("{} was not measured of it, as of most others", lacking.first()?),
+                1 => {
+                    format!("{} was measured of most others and not of this one", missing.first()?)
+                }
                 _ => format!(
-                    "{count} operations were not measured of it, as of most others, first {}",
-                    lacking.first()?
+                    "{count} operations were measured of most others and not of this one, the first {}",
+                    missing.first()?
                 ),
             };
             Some(FleetFault { member: device.member(), bad_rows: 0, reason })
@@ -98,13 +100,13 @@ impl<'a> Measured<'a> {
         let names: BTreeSet<&str> = self.devices.iter().map(|device| device.name).collect();
         let is_own =
             |name: &str| self.devices.iter().any(|of| of.machine == machine && of.name == name);
-        let lacking: Vec<&str> = names
+        let missing: Vec<&str> = names
             .into_iter()
             .filter(|name| 2 * have(name) > counts.len() && !is_own(name))
             .collect();
-        let named = match lacking.as_slice() {
+        let named = match missing.as_slice() {
             [] => String::new(),
-            lacking => format!(", and it has no {}", lacking.join(", ")),
+            missing => format!(", and it has no {}", missing.join(", ")),
         };
         let reason = format!("{own} of its devices were measured, {most} of most machines{named}");
         Some(FleetFault { member: machine.to_owned(), bad_rows: 0, reason })
