@@ -7,6 +7,7 @@ mod notes;
 mod repeats;
 mod run;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use fizeau_metrics::{
@@ -121,6 +122,9 @@ pub enum CompareError {
         /// Why.
         reason: String,
     },
+    /// The same run among repeats, which would seem to differ less than they do. It [may be compared](UnlikeRuns::Compare) anyway.
+    #[error("{} is named twice: a run is no repeat of itself", .0.display())]
+    SameRun(PathBuf),
     /// They were measured at different loads.
     #[error(
         "the runs have no load in common: {baseline} has {baseline_loads}; {candidate} has \
@@ -214,14 +218,29 @@ impl ComparisonReport {
         if sides.len() < 2 {
             return Err(CompareError::NoRuns);
         }
+        let twice = named_twice(sides.iter().flatten());
+        let has_repeats = sides.iter().any(|side| side.len() > 1);
+        if let (Some(path), true, UnlikeRuns::Refuse) = (twice, has_repeats, options.unlike) {
+            return Err(CompareError::SameRun(path.clone()));
+        }
         let mut report = match sides.iter().flatten().any(|path| path.is_file()) {
             true => files::compare(sides, options)?,
             false => of_folders(sides, options)?,
         };
         let levels = report.comparisons.iter_mut().flat_map(|comparison| &mut comparison.levels);
         ComparisonTable::decide_together(levels.map(|level| &mut level.table));
+        report
+            .notes
+            .extend(twice.map(|path| format!("{} is compared with itself", path.display())));
         Ok(report)
     }
+}
+
+/// A folder or file that is named twice, by whatever path.
+fn named_twice<'a>(mut paths: impl Iterator<Item = &'a PathBuf>) -> Option<&'a PathBuf> {
+    let mut seen = BTreeSet::new();
+    // What cannot be found is refused by its own name when it is opened.
+    paths.find(|path| path.canonicalize().is_ok_and(|real| !seen.insert(real)))
 }
 
 fn of_folders(

@@ -119,7 +119,7 @@ impl Shown<'_, ComparisonView<'_>> {
             let Some((decides, others)) = tested.tests.split_first() else { continue };
             let found = decision.answer != ComparisonAnswer::NoDetectableDifference;
             if !found && decides.p.get() <= alpha && !decision.is_too_small {
-                let (alone, of) = (p_value(decides.p.get()), self.table.corrected_over);
+                let (alone, of) = (p_value(decides.p.get()), decision.corrected_over);
                 notes.push(format!(
                     "note: {label}: p is {alone} by itself, which is no evidence among {of} figures (Holm's correction); the interval is \
                      that of this figure alone"
@@ -221,7 +221,9 @@ impl Shown<'_, ComparisonView<'_>> {
         let deciding = self.tested().filter_map(|(_, tested)| tested.tests.first());
         let mut tests: Vec<&str> = deciding.map(|test| test.test.as_str()).collect();
         tests.dedup();
-        let (family, of_all) = (self.table.family_size(), self.table.corrected_over);
+        let fails = self.table.asks_of_failures();
+        let family = self.table.family_size() - usize::from(fails);
+        let of_all = self.table.corrected_over;
         let confidence = percent(1.0 - self.table.alpha.get());
         if tests.is_empty() {
             let mut why: Vec<String> = Vec::new();
@@ -233,16 +235,17 @@ impl Shown<'_, ComparisonView<'_>> {
         }
         let tests = tests.join(", ");
         let correction = match of_all {
-            1 => "p of the only figure, with nothing to correct for".to_owned(),
+            0 | 1 => "p of the only figure, with nothing to correct for".to_owned(),
             _ if of_all > family => {
                 format!("p by Holm's correction over {of_all} figures of all loads and runs")
             }
             _ => format!("p by Holm's correction over {of_all} figures"),
         };
+        let apart = if fails && of_all > 0 { ", failures apart from them" } else { "" };
         let widened = self.widened();
         format!(
             "Tested: {what}; change of {candidate} against {baseline}; test: {tests}; \
-             {correction}; intervals at {confidence}, each on its own{widened}"
+             {correction}{apart}; intervals at {confidence}, each on its own{widened}"
         )
     }
 }

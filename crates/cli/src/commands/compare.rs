@@ -86,7 +86,7 @@ pub(crate) fn refused(error: CompareError) -> Fail {
                 1,
             ))
         }
-        CompareError::Invalid { .. } => {
+        CompareError::Invalid { .. } | CompareError::SameRun(_) => {
             usage!("{text}; `fizeau compare A B --force` compares it anyway")
         }
         _ => Fail::usage(text),

@@ -91,6 +91,9 @@ fn remedies(report: &PlanReport) -> BTreeSet<&'static str> {
             BurstAccount::NotAccounted(NoBurstAccount::NoCalibration) => remedies.insert(
                 "--engine vllm, sglang or trtllm, or --calibration FILE of `fizeau sol --fit`, lets bursts be simulated",
             ),
+            BurstAccount::NotAccounted(NoBurstAccount::NotAsked) if planned.light.is_ok() => {
+                remedies.insert("--burstiness tells how bursty arrivals will be: 1 is Poisson, less is burstier")
+            }
             BurstAccount::NotAccounted(NoBurstAccount::NoGoodput) => {
                 remedies.insert("--goodput gives the goals of single requests")
             }

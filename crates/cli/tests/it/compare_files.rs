@@ -52,8 +52,13 @@ fn repeats_are_compared_run_by_run() {
     let scratch = Scratch::new("compare-repeats");
     let fast = format!("{}/sweep.json", simulated(&scratch, "fast", "h100-sxm"));
     let slow = format!("{}/sweep.json", simulated(&scratch, "slow", "a100-sxm-80"));
-    let (a, b, junit) =
-        (format!("{fast},{fast}"), format!("{slow},{slow}"), scratch.path("junit.xml"));
+    let twice = |file: &str, name: &str| {
+        let again = scratch.path(name);
+        fs::copy(file, &again).unwrap();
+        format!("{file},{again}")
+    };
+    let (a, b) = (twice(&fast, "fast-again.json"), twice(&slow, "slow-again.json"));
+    let junit = scratch.path("junit.xml");
     let words = ["compare", &a, &b, "--fail-on", "regression", "--json", "--junit", &junit];
     let ended = run(&words);
     assert_eq!(ended.code, Some(1), "{ended:?}");
@@ -63,7 +68,8 @@ fn repeats_are_compared_run_by_run() {
     assert_eq!(table["figures_decided"], 10, "of both loads");
     let xml = fs::read_to_string(&junit).unwrap();
     assert!(xml.contains("skipped=\"0\"") && !xml.contains("failures=\"0\""), "{xml}");
-    let few = run(&["compare", &a, &fast]);
+    let third = twice(&fast, "fast-once-more.json");
+    let few = run(&["compare", &a, third.split_once(',').unwrap().1]);
     let words = few.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("the first run of each side is compared"), "{words}");
     assert!(words.contains("One run each: a change smaller than this"), "{words}");

@@ -60,7 +60,8 @@ pub struct ComparisonTable {
     /// What a difference must be at least to be called better or worse.
     pub smallest: SmallestChange,
     /// Over how many figures Holm's correction goes: those of this table that are decided and could be tested, and those of tables
-    /// that were [decided together](ComparisonTable::decide_together) with it.
+    /// that were [decided together](ComparisonTable::decide_together) with it. The share of failed requests is not among them: whether
+    /// more requests fail is a question of its own.
     pub corrected_over: usize,
     /// The figures that are decided, then those beside them.
     pub rows: Vec<ComparedFigure>,
@@ -210,6 +211,8 @@ fizeau_core::words! {
 pub struct FigureDecision {
     /// The p-value of the test that decides, by Holm's correction.
     pub adjusted: PValue,
+    /// Over how many figures that correction goes, this one among them.
+    pub corrected_over: usize,
     /// The answer.
     pub answer: ComparisonAnswer,
     /// Whether there is a difference by the test, but one smaller than [`ComparisonSettings::smallest`], so that it has no
@@ -250,6 +253,21 @@ pub enum UntestedReason {
     NotANumber,
 }
 
+/// Figures that Holm's correction goes over together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Family {
+    /// All but the share of failed requests.
+    Figures,
+    /// The share of failed requests, of each level and run.
+    Failures,
+}
+
+impl Family {
+    fn of(figure: LevelFigure) -> Self {
+        if figure == LevelFigure::FAILED_SHARE { Self::Failures } else { Self::Figures }
+    }
+}
+
 impl ComparisonTable {
     /// From rows without decisions: corrects the p-values of those that are decided, and answers.
     pub(super) fn with_decisions(
@@ -264,33 +282,66 @@ impl ComparisonTable {
     }
 
     /// Decides anew, with Holm's correction over the figures of all `tables`: then the chance of calling a server better or worse
-    /// than itself in any of them is at most alpha, however many levels and runs were compared.
+    /// than itself in any of them is at most alpha, however many levels and runs were compared. Whether more requests fail is asked
+    /// beside it, at alpha too and corrected over the levels and runs alone: else a server that began to fail would have to fail the
+    /// more often, the more latencies are looked at.
     pub fn decide_together<'a>(tables: impl IntoIterator<Item = &'a mut Self>) {
         let mut tables: Vec<&mut Self> = tables.into_iter().collect();
-        let raw = tables.iter().flat_map(|table| table.family().filter_map(TestFindings::p));
-        let raw: Vec<PValue> = raw.collect();
-        let mut corrected = holm(&raw).into_iter();
-        for table in &mut tables {
-            table.corrected_over = raw.len();
-            let Self { alpha, power, smallest, .. } = **table;
-            for row in &mut table.rows {
-                let Ok(tested) = &mut row.tested else { continue };
-                let within = if row.is_decided { strictest(alpha, raw.len()) } else { alpha };
-                tested.detect(row.baseline, within, power);
-                if row.is_decided
-                    && tested.p().is_some()
-                    && let Some(adjusted) = corrected.next()
-                {
-                    tested.decide(adjusted, row.figure, alpha, smallest);
-                }
+        for family in [Family::Figures, Family::Failures] {
+            let raw = tables.iter().flat_map(|table| table.of(family).filter_map(TestFindings::p));
+            let raw: Vec<PValue> = raw.collect();
+            let mut corrected = holm(&raw).into_iter();
+            for table in &mut tables {
+                table.decide(family, raw.len(), &mut corrected);
             }
         }
     }
 
-    /// How many figures of this table are decided and could be tested.
+    /// Answers the figures of a family of `size` by their `corrected` p-values, which are taken in the order of rows.
+    fn decide(
+        &mut self,
+        family: Family,
+        size: usize,
+        corrected: &mut impl Iterator<Item = PValue>,
+    ) {
+        let Self { alpha, power, smallest, .. } = *self;
+        if family == Family::Figures {
+            self.corrected_over = size;
+        }
+        for row in self.rows.iter_mut().filter(|row| Family::of(row.figure) == family) {
+            let Ok(tested) = &mut row.tested else { continue };
+            let within = if row.is_decided { strictest(alpha, size) } else { alpha };
+            tested.detect(row.baseline, within, power);
+            if row.is_decided
+                && tested.p().is_some()
+                && let Some(adjusted) = corrected.next()
+            {
+                let answer = ComparisonAnswer::of(
+                    adjusted,
+                    tested.difference.value(),
+                    row.figure.direction(),
+                    alpha,
+                );
+                let is_too_small = answer != ComparisonAnswer::NoDetectableDifference
+                    && tested.relative.is_some_and(|change| change.value().abs() < smallest.get());
+                let answer =
+                    if is_too_small { ComparisonAnswer::NoDetectableDifference } else { answer };
+                tested.decision =
+                    Some(FigureDecision { adjusted, corrected_over: size, answer, is_too_small });
+            }
+        }
+    }
+
+    /// How many figures of this table are decided and could be tested, the share of failed requests among them.
     #[must_use]
     pub fn family_size(&self) -> usize {
-        self.family().count()
+        self.of(Family::Figures).count() + self.of(Family::Failures).count()
+    }
+
+    /// Whether the share of failed requests is decided and could be tested.
+    #[must_use]
+    pub fn asks_of_failures(&self) -> bool {
+        self.of(Family::Failures).next().is_some()
     }
 
     /// The decided figures with this answer, in the order of rows.
@@ -299,9 +350,11 @@ impl ComparisonTable {
         self.rows.iter().filter(has).map(|row| row.figure)
     }
 
-    fn family(&self) -> impl Iterator<Item = &TestFindings> {
+    /// The decided and tested figures of a family.
+    fn of(&self, family: Family) -> impl Iterator<Item = &TestFindings> {
         let decided = self.rows.iter().filter(|row| row.is_decided);
-        decided.filter_map(|row| row.tested.as_ref().ok())
+        let of_family = decided.filter(move |row| Family::of(row.figure) == family);
+        of_family.filter_map(|row| row.tested.as_ref().ok())
     }
 }
 
@@ -351,22 +404,6 @@ impl TestFindings {
         self.detectable = self.standard_error.map(|error| error.detectable(within, power));
         let share = self.detectable.zip(baseline).map(|(least, baseline)| least / baseline.abs());
         self.relative_detectable = share.filter(|share| share.is_finite());
-    }
-
-    /// Answers by the corrected p-value.
-    fn decide(
-        &mut self,
-        adjusted: PValue,
-        figure: LevelFigure,
-        alpha: SignificanceLevel,
-        smallest: SmallestChange,
-    ) {
-        let found =
-            ComparisonAnswer::of(adjusted, self.difference.value(), figure.direction(), alpha);
-        let is_small = self.relative.is_some_and(|change| change.value().abs() < smallest.get());
-        let is_too_small = is_small && found != ComparisonAnswer::NoDetectableDifference;
-        let answer = if is_too_small { ComparisonAnswer::NoDetectableDifference } else { found };
-        self.decision = Some(FigureDecision { adjusted, answer, is_too_small });
     }
 }
 

@@ -82,10 +82,10 @@ fn what_is_said_of_runs_beside_each_other_is_as_it_was() {
 /// The mean of runs that were asked different things is of nothing.
 #[test]
 fn runs_of_one_side_must_be_alike_or_are_said_not_to_be() {
-    for names in [
-        "bench,turns bench",
-        "bench bench,turns",
-        "sweep/sweep.json,simulated/sweep.json sweep/sweep.json",
+    for [names, with_itself] in [
+        ["bench,turns interrupted", "bench,turns bench"],
+        ["interrupted bench,turns", "bench bench,turns"],
+        ["sweep/sweep.json,simulated/sweep.json resumed/sweep.json"; 2],
     ] {
         let refused = compared(names, UnlikeRuns::Refuse)["refused"].to_string();
         assert!(refused.contains("cannot be repeats of one side"), "{names}: {refused}");
@@ -93,9 +93,21 @@ fn runs_of_one_side_must_be_alike_or_are_said_not_to_be() {
             refused.contains("in the first, ") && refused.contains("in the second"),
             "{refused}"
         );
-        let forced = compared(names, UnlikeRuns::Compare).to_string();
+        let forced = compared(with_itself, UnlikeRuns::Compare).to_string();
         assert!(forced.contains("counts as a repeat of"), "{names}: {forced}");
     }
+}
+
+/// A run that is a repeat of itself would make runs seem to differ less than they do, by whatever path it is named.
+#[test]
+fn a_run_is_no_repeat_of_itself() {
+    for names in ["sweep,sweep resumed", "sweep,bench/../sweep resumed", "sweep,resumed sweep"] {
+        let refused = compared(names, UnlikeRuns::Refuse)["refused"].to_string();
+        assert!(refused.contains("is named twice"), "{names}: {refused}");
+        assert!(compared(names, UnlikeRuns::Compare)["notes"].to_string().contains("with itself"));
+    }
+    let one_each = compared("bench bench", UnlikeRuns::Compare)["notes"].to_string();
+    assert!(one_each.contains("bench is compared with itself"), "{one_each}");
 }
 
 /// What a run did not measure, it was not shown to hold: as folders and as files.

@@ -238,7 +238,7 @@ fn rounds_that_count_are_whole_and_valid() {
         let report = ComparisonReport::of_sides(&sides, &CompareOptions::default()).unwrap();
         report.comparisons[0].levels[0].table.clone()
     };
-    let (same, differing) = (table(["ab/a-01", "ab/a-02"]), table(["ab/b-01", "ab/b-02"]));
+    let (same, differing) = (table(["ab/a-03", "ab/a-04"]), table(["ab/b-01", "ab/b-02"]));
     let round = |number, a: Option<LevelReport>, b: Option<LevelReport>| AbRound {
         number,
         first: ComparisonSide::Baseline,

@@ -424,3 +424,41 @@ fn what_the_client_called_off_neither_failed_nor_was_it_good_or_bad() {
     let values: Vec<_> = table.rows.iter().map(|row| (row.baseline, row.candidate)).collect();
     assert_eq!(values, [(Some(0.0), Some(0.25)), (Some(1.0), Some(0.75))]);
 }
+
+/// Six failures of sixty against none are a difference (Fisher's exact test: p 0.027), however many latencies are looked at beside
+/// them; and these are not corrected for that question.
+#[test]
+fn whether_more_requests_fail_is_a_question_of_its_own() {
+    let full = run(&[50.0; 60]);
+    let mut broken = ComparedRequests::new(LoadPacing::OpenLoop, &goals());
+    for number in 0..60 {
+        let sent = Stamp::EPOCH + Nanos::from_millis(10 * number);
+        let mut tape = Tape { request: RequestId(number), ..Tape::sent_at(sent) };
+        if number % 10 == 7 {
+            broken.add(&failed(tape, FailureClass::Status));
+            continue;
+        }
+        for ms in [50.0, 54.5] {
+            let at = sent + Nanos::from_nanos((ms * 1e6) as u64);
+            tape.arrivals.push(Arrival::tokens(at, 1, Channel::Visible));
+            tape.marks.end = Some(at);
+        }
+        broken.add(&tape);
+    }
+    let latencies = [LevelFigure::P50_TTFT, LevelFigure::P50_TPOT];
+    let decided = |figures: FigureChoice| {
+        let settings = ComparisonSettings { figures, ..settings(200) };
+        ComparisonTable::of_requests(&full, &broken, RequestPairing::None, &settings)
+    };
+    let without = decided(FigureChoice::only(latencies));
+    let mut with = decided(FigureChoice::only(latencies).with_failures());
+    assert!(with.answered(ComparisonAnswer::Worse).eq([LevelFigure::FAILED_SHARE]), "{with:?}");
+    assert_eq!(with.corrected_over, without.corrected_over);
+    assert_eq!(with.rows[..without.rows.len()], without.rows[..]);
+    // Of two levels it is asked twice, and corrected for that.
+    let mut other = with.clone();
+    ComparisonTable::decide_together([&mut with, &mut other]);
+    let failures = with.rows.last().and_then(|row| row.tested.as_ref().ok()?.decision);
+    assert_eq!(failures.map(|decision| decision.corrected_over), Some(2));
+    assert!(with.asks_of_failures() && with.answered(ComparisonAnswer::Worse).next().is_none());
+}
