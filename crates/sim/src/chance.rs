@@ -10,6 +10,25 @@ pub(crate) const fn drawn(stream: u64, index: u64) -> u64 {
     mixed(stream.wrapping_mul(STEP).wrapping_add(index))
 }
 
+/// What is drawn by one seed. Each has a stream of its own, so that one does not hang on another, and none begins with the 0 that
+/// seed 0 has first.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum DrawnFor {
+    /// Which requests meet a fault.
+    Faults = 1,
+    /// Where replies end by themselves.
+    Lengths,
+    /// How much of a draft is accepted.
+    Drafts,
+}
+
+impl DrawnFor {
+    /// The stream of this by that seed.
+    pub(crate) const fn stream(self, seed: u64) -> u64 {
+        drawn(seed, self as u64)
+    }
+}
+
 /// A number from 0, below 1, made of the upper 53 bits.
 pub(crate) const fn share(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
@@ -41,6 +60,16 @@ impl Hasher for NumberHasher {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_of_a_stream_is_no_end_of_the_range() {
+        for seed in 0..20 {
+            for purpose in [DrawnFor::Faults, DrawnFor::Lengths, DrawnFor::Drafts] {
+                let first = share(drawn(purpose.stream(seed), 0));
+                assert!((0.001..0.999).contains(&first), "{purpose:?}, {seed}: {first}");
+            }
+        }
+    }
 
     #[test]
     fn shares_are_even() {

@@ -71,6 +71,10 @@ use step::{Batch, DecodeRun};
 /// - vLLM cuts a draft that is longer than what is left of the budget. Here the sequence waits for the next step.
 /// - vLLM sends a request to the group with the least of four times those that wait and those that run, by counts up to 100 ms old
 ///   (`vllm/v1/engine/core_client.py`, `get_core_engine_for_request`). Here all count alike, as they are.
+/// - With pipeline stages vLLM plans a batch of every sequence that is not under way, so that those that were admitted in one step
+///   stay one batch. Here each batch takes its share of all.
+/// - Of a block that several compute at once vLLM keeps every copy, and it hands freed blocks out in the order in which they were
+///   freed, whatever they hold. Here one copy is kept, and blocks whose tokens nobody could find again go first.
 ///
 /// The engine has no clock: see [`Serve`] for how to drive one.
 ///

@@ -47,8 +47,12 @@ pub(crate) fn id_of(word: &str) -> Option<u64> {
 /// How many tokens a text counts for: one to a word, since there is no tokenizer; never none, since every
 /// real prompt has at least a start token.
 pub(crate) fn count(text: &str) -> u64 {
-    let words = text.split_whitespace().count();
-    u64::try_from(words).unwrap_or(u64::MAX).max(1)
+    count_words(text.split_whitespace())
+}
+
+/// The same of the words of a whole prompt.
+pub(crate) fn count_words<'a>(words: impl Iterator<Item = &'a str>) -> u64 {
+    u64::try_from(words.count()).unwrap_or(u64::MAX).max(1)
 }
 
 /// A number below 64 that looks random and depends on nothing but the arguments.

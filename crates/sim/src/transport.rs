@@ -2,7 +2,7 @@
 
 mod calls;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 use std::fmt;
 use std::future::poll_fn;
@@ -52,7 +52,12 @@ enum ReplyTextUse {
 struct EngineState {
     engine: RefCell<Box<dyn Serve>>,
     calls: RefCell<SimCalls>,
+    /// When the latest request reaches the engine.
+    latest: Cell<Stamp>,
 }
+
+/// How far two requests of one client are apart at least when they reach the engine: about what it takes to write one.
+const APART: Nanos = Nanos::from_micros(10);
 
 impl SimTransport {
     /// A transport into `engine`, which takes part in `time` for as long as the transport or a request of it
@@ -62,6 +67,7 @@ impl SimTransport {
         let shared = Rc::new(EngineState {
             engine: RefCell::new(Box::new(engine)),
             calls: RefCell::default(),
+            latest: Cell::new(Stamp::EPOCH),
         });
         let source = Rc::downgrade(&shared);
         time.add_source(source);
@@ -75,7 +81,9 @@ impl SimTransport {
     }
 
     /// The same, with requests on their way to the engine for so long. In life a client that sends its next request as a reply ends
-    /// comes too late for the step that begins then, be it by some microseconds; without a delay it is part of it.
+    /// comes too late for the step that begins then, be it by some microseconds; without a delay it is part of it. And it sends one
+    /// request after the other: those that are due at one instant reach the engine ten microseconds apart. An idle engine begins with the
+    /// first of them; all at once they would share one step, end together, and never part again.
     #[must_use]
     pub fn with_delay(self, delay: Nanos) -> Self {
         Self { delay, ..self }
@@ -85,6 +93,16 @@ impl SimTransport {
     #[must_use]
     pub fn gauges(&self) -> Gauges {
         self.shared.engine.borrow().gauges()
+    }
+
+    /// When a request that is sent now reaches the engine.
+    fn reaches_engine(&self, sent: Stamp) -> Stamp {
+        if self.delay == Nanos::ZERO {
+            return sent;
+        }
+        let at = (sent + self.delay).max(self.shared.latest.get() + APART);
+        self.shared.latest.set(at);
+        at
     }
 }
 
@@ -98,7 +116,7 @@ impl Transport for SimTransport {
         let prompt_tokens = prompt_tokens(request);
         let mut tape = blank_tape(request, prompt_tokens, sent);
         (tape.marks.intended, tape.marks.released) = (release.intended, release.released);
-        match self.shared.submit(request, prompt_tokens, sent + self.delay) {
+        match self.shared.submit(request, prompt_tokens, self.reaches_engine(sent)) {
             Ok(ticket) => {
                 let reply = ticket.reply().await;
                 tape.text = (self.text == ReplyTextUse::Kept).then(|| reply.text());
@@ -131,7 +149,9 @@ impl fmt::Debug for SimTransport {
 fn prompt_tokens(request: &Request) -> Tokens {
     let counted = || match &request.prompt {
         Prompt::Body(body) => text::count(body),
-        Prompt::Chat(messages) => messages.iter().map(|m| text::count(&m.content)).sum(),
+        Prompt::Chat(messages) => text::count_words(
+            messages.iter().flat_map(|message| message.content.split_whitespace()),
+        ),
         Prompt::Text(words) => text::count(words),
         Prompt::TokenIds(ids) => u64::try_from(ids.len()).unwrap_or(u64::MAX),
     };

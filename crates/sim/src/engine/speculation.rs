@@ -2,7 +2,7 @@
 
 use fizeau_roofline::Acceptance;
 
-use crate::chance::{drawn, share};
+use crate::chance::{DrawnFor, drawn, share};
 use crate::serve::JobId;
 
 /// Drafts of a fixed length, verified in one step: the sequence gets the tokens that are accepted and the one after them.
@@ -31,7 +31,7 @@ impl EngineDrafts {
     /// ```
     #[must_use]
     pub fn accepted(&self, seed: u64, job: JobId, cycle: u64) -> u32 {
-        let luck = share(drawn(drawn(seed, job.0), cycle));
+        let luck = share(drawn(drawn(DrawnFor::Drafts.stream(seed), job.0), cycle));
         let mut reached = 1.0;
         for position in 1..=self.length {
             reached *= self.acceptance.at(position);

@@ -20,7 +20,7 @@ use fizeau_core::Nanos;
 use mio::net::TcpStream;
 
 use super::parsed_request::ParsedRequest;
-use crate::chance;
+use crate::chance::{self, DrawnFor};
 use kind::{FaultValue, Kind};
 
 pub(super) use assigner::{FaultAssigner, HEADER};
@@ -101,8 +101,8 @@ impl Faults {
     }
 
     /// What befalls the request of that number.
-    fn of(&self, request: u64) -> Option<&AssignedFaults> {
-        let mut left = chance::share(chance::drawn(self.seed, request));
+    pub(super) fn of(&self, request: u64) -> Option<&AssignedFaults> {
+        let mut left = chance::share(chance::drawn(DrawnFor::Faults.stream(self.seed), request));
         let drawn = self.mixes.iter().find(|mix| {
             let Some(share) = mix.share else {
                 return false;

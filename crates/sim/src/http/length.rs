@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::app::App;
 use super::response::Refusal;
-use crate::chance;
+use crate::chance::{self, DrawnFor};
 use crate::serve::JobId;
 
 /// Where a model ends its replies by itself, if a request lets it: with a token that has no text and counts.
@@ -80,7 +80,8 @@ impl NaturalLength {
                 // The inverse of the distribution function, P(length > k) = goes_on^k. A mean of 1 divides by minus
                 // infinity, which gives 0; a length beyond u64 stays at its end.
                 // A share is below 1, and what is left over 0.
-                let left = 1.0 - chance::share(chance::drawn(seed, number.0));
+                let left =
+                    1.0 - chance::share(chance::drawn(DrawnFor::Lengths.stream(seed), number.0));
                 let draws = left.ln() / goes_on.ln();
                 (draws.floor() as u64).saturating_add(1)
             }
@@ -174,10 +175,12 @@ impl LengthLimits {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::http::fault::Faults;
 
     proptest! {
         /// The mean of 20,000 draws lies within five standard errors; the deviation of a geometric distribution is less
@@ -191,6 +194,18 @@ mod tests {
             let error = mean as f64 / (draws as f64).sqrt();
             prop_assert!((found - mean as f64).abs() <= 5.0 * error, "{found} for {mean}");
         }
+    }
+
+    /// A server with both draws each by itself: a tenth of the requests meet the fault, and their replies are as long as others.
+    #[test]
+    fn faults_do_not_choose_by_length() {
+        let faults: Faults = "0.1*reset".parse().unwrap();
+        let length = NaturalLength::Geometric { mean: Tokens::new(200), seed: 0 };
+        let met: Vec<u64> = (0..20_000).filter(|&number| faults.of(number).is_some()).collect();
+        let sum: u64 = met.iter().map(|&number| length.of(JobId(number))).sum();
+        let mean = sum as f64 / met.len() as f64;
+        // Five standard errors of 2,000.
+        assert!((177.0..223.0).contains(&mean), "{mean} of {}", met.len());
     }
 
     #[test]

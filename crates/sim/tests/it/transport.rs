@@ -284,3 +284,22 @@ fn what_is_on_its_way_misses_the_next_step() {
     assert_eq!(second(Nanos::ZERO), Nanos::from_millis(10));
     assert_eq!(second(Nanos::from_micros(200)), Nanos::from_millis(20));
 }
+
+/// One client writes one request after the other: an idle engine begins with the first of those that are due together, and what
+/// follows has the next step. A whole cohort in one step would end together, and never part.
+#[test]
+fn requests_of_one_instant_do_not_share_the_first_step() {
+    let first_tokens = |delay| {
+        let time = VirtualTime::new();
+        let step = |_: &StepLoad| Nanos::from_millis(10);
+        let engine = Engine::new(EngineConfig::new(8, Tokens::new(1_000)), step).unwrap();
+        let transport = SimTransport::new(&time, engine).with_delay(delay);
+        let (one, two) = (send(&transport, request(0, 10, 2)), send(&transport, request(1, 10, 2)));
+        let tapes = time.block_on(join(one, join(two, send(&transport, request(2, 10, 2)))));
+        let (one, (two, three)) = tapes.unwrap();
+        [one, two, three].map(|tape| tape.arrivals[0].at)
+    };
+    let at = |micros| Stamp::EPOCH + Nanos::from_micros(micros);
+    assert_eq!(first_tokens(Nanos::ZERO), [at(10_000); 3]);
+    assert_eq!(first_tokens(Nanos::from_micros(50)), [at(10_050), at(20_050), at(20_050)]);
+}

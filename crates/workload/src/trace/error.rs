@@ -93,6 +93,19 @@ pub enum TraceError {
         /// How many were asked for.
         requested: u64,
     },
+    /// More requests are asked for than there are, and nothing says when the trace would begin again.
+    #[error(
+        "{file}: no time passes between its {records} requests, so that by time stamps all {requested} would leave at once: ask for at \
+         most {records}, or send them in a closed loop"
+    )]
+    NoTimePasses {
+        /// The trace.
+        file: Arc<str>,
+        /// How many requests it has.
+        records: u64,
+        /// How many were asked for.
+        requested: u64,
+    },
     /// A request is longer than the model's context.
     #[error(
         "{file}, line {line}: a request of {input} prompt tokens and {output} output tokens exceeds the model's context of {context}"

@@ -19,7 +19,7 @@ use crate::content::RecordReuse;
 pub struct TraceFacts {
     /// How many requests the file has.
     pub records: u64,
-    /// How many rows of the file have an empty prompt or reply, and were passed over.
+    /// How many rows up to the last that is replayed have an empty prompt or reply, and are passed over.
     pub skipped: u64,
     /// How many requests are earlier than one before them, by [`TraceError::JITTER`] at most, and leave together with it;
     /// of those that are replayed, each counted once.
@@ -79,12 +79,13 @@ impl TraceSurvey {
     pub(super) fn of(spec: &TraceSpec, opener: &TraceOpener) -> Result<Self, TraceError> {
         let mut reader = open(spec, opener)?;
         let asked = spec.requests.map_or(u64::MAX, NonZeroU64::get);
-        let (mut part, mut record, mut records) =
-            (SurveyPart::default(), TraceRecord::default(), 0);
+        let (mut part, mut record) = (SurveyPart::default(), TraceRecord::default());
+        let (mut records, mut skipped) = (0, 0);
         while reader.read(&mut record, RecordDetail::Whole)? {
             records += 1;
             if part.rows < asked {
                 part.add(&record, spec, reader.checksum())?;
+                skipped = reader.skipped();
             }
         }
         let file = || Arc::clone(&spec.name);
@@ -95,6 +96,11 @@ impl TraceSurvey {
         if requests > rows && spec.repeat == RecordReuse::Refused {
             return Err(TraceError::TooFew { file: file(), records, requested: requests.get() });
         }
+        let is_timed = matches!(spec.pacing, TracePacing::TimeStamps { .. });
+        if requests > rows && is_timed && part.course.span() == Nanos::ZERO {
+            let requested = requests.get();
+            return Err(TraceError::NoTimePasses { file: file(), records, requested });
+        }
         let rest = SurveyPart::first(requests.get() % rows, spec, opener)?;
         let rounds = requests.get() / rows;
         let all = |of: fn(&SurveyPart) -> u64| {
@@ -102,7 +108,7 @@ impl TraceSurvey {
         };
         let facts = TraceFacts {
             records,
-            skipped: reader.skipped(),
+            skipped,
             late: part.course.late,
             span: part.course.span(),
             longest_input: part.longest_input,

@@ -253,6 +253,19 @@ fn a_short_trace_begins_again_with_times_moved_on_and_other_prompts() {
     );
 }
 
+/// A trace in which no time passes has no instant at which it could begin again; in a closed loop it needs none.
+#[test]
+fn a_trace_without_time_is_not_begun_again_by_its_stamps() {
+    let two =
+        "{\"timestamp\":5,\"input_length\":8,\"output_length\":2,\"hash_ids\":[1]}\n".repeat(2);
+    let stamps = requested(3, mooncake());
+    let refused = refusal(stamps.clone(), &two);
+    assert!(refused.contains("no time passes between its 2 requests"), "{refused}");
+    let closed = TraceSpec { pacing: TracePacing::ClosedLoop, ..stamps.clone() };
+    assert_eq!(all(&trace(closed, &two)).len(), 3);
+    assert_eq!(all(&trace(requested(2, mooncake()), &two)).len(), 2);
+}
+
 /// What an unbounded prefix cache finds, computed from the prompts themselves.
 fn shared_tokens(sent: &[Scheduled]) -> u64 {
     let mut seen: HashSet<&[u32]> = HashSet::new();
