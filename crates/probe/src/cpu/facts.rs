@@ -103,29 +103,57 @@ fn without_huge_pages(system: Option<&str>, process: Option<&str>) -> Option<Str
     Some(format!("arrays in huge pages: {who}; those rows lay in small ones"))
 }
 
-/// The units of processors that are known by family and model. A processor that is not has none here, and no peak at its clock.
+/// The units of processors that are known by family and model, or by implementer and part. A processor that is not has none here, and
+/// no peak at its clock.
 fn units(cpuinfo: &str, cores: u32) -> Vec<ArithmeticUnits> {
+    let of =
+        |dtype: Dtype, instructions: &str, flops_per_cycle: f64, source: &str| ArithmeticUnits {
+            dtype,
+            instructions: Some(instructions.to_owned()),
+            flops_per_cycle,
+            cores,
+            source: source.to_owned(),
+        };
+    // A multiply-add of each element counts as two.
+    let of_vectors = |bytes: f64, dtype: Dtype| 2.0 * bytes / dtype.element_bytes();
+    if let Some(bytes) = neon_bytes_per_cycle(cpuinfo) {
+        let both = [Dtype::F32, Dtype::F64];
+        return both.map(|dtype| of(dtype, "neon", of_vectors(bytes, dtype), ARM)).to_vec();
+    }
     let number = |name: &str| first(cpuinfo, name)?.parse::<u32>().ok();
     let vendor = first(cpuinfo, "vendor_id").unwrap_or_default();
     let (Some(family), Some(model)) = (number("cpu family"), number("model")) else {
         return Vec::new();
     };
-    let Some((bytes_per_cycle, of)) = fused_bytes_per_cycle(vendor, family, model) else {
+    let Some((bytes, source)) = fused_bytes_per_cycle(vendor, family, model) else {
         return Vec::new();
     };
     // Two units take registers of 32 bytes, or of 64 where they are as wide; narrower instructions leave half of such a unit idle.
-    let of_type = |(dtype, instructions, most): (Dtype, &str, f64)| ArithmeticUnits {
-        dtype,
-        instructions: Some(instructions.to_owned()),
-        flops_per_cycle: 2.0 * f64::min(most, bytes_per_cycle) / dtype.element_bytes(),
-        cores,
-        source: of.to_owned(),
-    };
-    let sets = [("avx512", 128.0), ("avx2", 64.0)];
-    let both = sets
-        .into_iter()
-        .flat_map(|(set, most)| [Dtype::F32, Dtype::F64].map(|dtype| (dtype, set, most)));
-    both.map(of_type).collect()
+    let sets = [("avx512", 128.0), ("avx2", 64.0)].into_iter();
+    let vectors = sets.flat_map(|(set, most)| {
+        [Dtype::F32, Dtype::F64]
+            .map(|dtype| of(dtype, set, of_vectors(bytes.min(most), dtype), source))
+    });
+    // The tiles of a core multiply 16 x 64 bytes with 64 x 16 in 16 cycles.
+    let has_tiles = vendor == "GenuineIntel" && matches!(model, 0x8f | 0xcf | 0xad | 0xae);
+    let tiles = [(Dtype::Bf16, "amx_bf16", 1024.0), (Dtype::Int8, "amx_int8", 2048.0)];
+    let tiles = tiles.into_iter().filter(|_| has_tiles);
+    vectors.chain(tiles.map(|(dtype, set, per_cycle)| of(dtype, set, per_cycle, AMX))).collect()
+}
+
+const AMX: &str = "Intel, \"64 and IA-32 Architectures Optimization Reference Manual\": a product of two tiles every 16 cycles";
+const ARM: &str =
+    "Arm, \"Software Optimization Guide\" of the core: its pipelines for multiply-adds of 128 bits";
+
+/// Bytes of vectors that Arm's cores for servers take each cycle for multiply-adds, two or four pipelines of 16.
+fn neon_bytes_per_cycle(cpuinfo: &str) -> Option<f64> {
+    match (first(cpuinfo, "CPU implementer")?, first(cpuinfo, "CPU part")?) {
+        // Neoverse N1 and N2.
+        ("0x41", "0xd0c" | "0xd49") => Some(32.0),
+        // Neoverse V1 and V2.
+        ("0x41", "0xd40" | "0xd4f") => Some(64.0),
+        _ => None,
+    }
 }
 
 /// Bytes of vectors that the units for multiply-adds take each cycle.
@@ -169,6 +197,13 @@ mod tests {
             "half of each unit where registers are half as wide"
         );
         assert_eq!(first(text, "model"), Some("1"));
+        let tiles = "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 207\n";
+        let of_tiles = |units: &ArithmeticUnits| Some((units.dtype, units.flops_per_cycle));
+        let found: Vec<_> = units(tiles, 2).iter().skip(4).filter_map(of_tiles).collect();
+        assert_eq!(found, [(Dtype::Bf16, 1024.0), (Dtype::Int8, 2048.0)]);
+        let arm = "CPU implementer\t: 0x41\nCPU part\t: 0xd40\n";
+        let found: Vec<_> = units(arm, 1).iter().filter_map(of_tiles).collect();
+        assert_eq!(found, [(Dtype::F32, 32.0), (Dtype::F64, 16.0)]);
         assert!(units("vendor_id : x\ncpu family : 6\nmodel : 1\n", 1).is_empty());
         assert_eq!(chosen("always [madvise] never"), Some("madvise"));
     }
