@@ -194,18 +194,3 @@ pub(crate) fn command() -> clap::Command {
          `fizeau COMMAND --help` describes the flags of a command.\n\n{EXIT_CODES}"
     ))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_command_is_in_one_group() {
-        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
-        let cli = Cli::command();
-        let mut all: Vec<&str> = cli.get_subcommands().map(clap::Command::get_name).collect();
-        grouped.sort_unstable();
-        all.sort_unstable();
-        assert_eq!(grouped, all);
-    }
-}

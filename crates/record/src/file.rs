@@ -20,6 +20,8 @@ pub(crate) const IMPORTED: &str = "imported.json";
 pub(crate) const SWEEP: &str = "sweep.json";
 /// What a search came to.
 pub(crate) const SEARCH: &str = "search.json";
+/// Its text.
+pub(crate) const SEARCH_TEXT: &str = "search.txt";
 /// What an A/B run came to.
 pub(crate) const AB: &str = "ab.json";
 /// What several configurations came to.

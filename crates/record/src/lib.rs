@@ -126,8 +126,9 @@ pub use plan::{
     TestedLoadsError, TestedReplica, UnusableLevel, scaled_limits,
 };
 pub use reading::{
-    LEVELS_SCHEMA, LevelView, NamedRun, NamedValueError, OpenedRun, ReadLevel, ReadRun,
-    RunInputError, RunReader, StoredLevelContext, SummariesError, UnnamedValue, is_level_folder,
+    AbOutcome, LEVELS_SCHEMA, LevelView, NamedRun, NamedValueError, OpenedRun, ReadLevel, ReadRun,
+    RunContent, RunContentKind, RunInputError, RunReader, StoredLevelContext, SummariesError,
+    UnnamedValue, is_level_folder,
 };
 pub use reference::{ReferenceError, ReferenceFiles, ReferenceParts, SpeedOfLightReference};
 pub use request_rate::requests_interval;

@@ -1,5 +1,6 @@
 //! A stored run, read again: its levels computed from their tapes, and all of it side by side.
 
+mod content;
 mod context;
 mod goals;
 mod imported;
@@ -23,6 +24,7 @@ use crate::{
     SweepReport, Unmeasured, file,
 };
 
+pub use content::{AbOutcome, RunContent, RunContentKind};
 pub use context::StoredLevelContext;
 pub(crate) use context::unkept_doubts;
 pub(crate) use goals::StoredGoals;

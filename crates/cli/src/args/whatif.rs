@@ -279,22 +279,3 @@ fn words(flag: &Flag) -> impl Iterator<Item = OsString> {
         }
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    use super::*;
-    use crate::args::Cli;
-
-    #[test]
-    fn each_name_is_a_flag_of_simulate() {
-        let cli = Cli::command();
-        let simulate = cli.find_subcommand("simulate").unwrap();
-        let is_flag = |name: &str| simulate.get_arguments().any(|arg| arg.get_long() == Some(name));
-        let dependent = DEPENDENT.iter().flat_map(|(flag, more)| more.iter().chain([flag]));
-        for name in listed().chain(SWITCHES).chain(COMMON).chain(dependent.copied()) {
-            assert!(is_flag(name), "{name}");
-        }
-    }
-}

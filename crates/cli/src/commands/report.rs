@@ -13,21 +13,17 @@ pub(crate) use level::note_cut;
 pub(crate) use page::{PAGE, write as write_page};
 pub(crate) use reader::{read, reader};
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fizeau::interop::{ExtraTallies, PeerTerm, RereadLevel, TermExplanation};
-use fizeau::metrics::Verdict;
-use fizeau::record::{
-    Checklist, LEVELS_SCHEMA, LevelReport, OpenedRun, RunReader, SearchDocument, StoredRun,
-    SummaryDocument, SweepReport, is_level_folder,
-};
-use fizeau::report::{Shown, Verbosity};
+use fizeau::record::{LevelReport, OpenedRun, RunContent, RunContentKind, RunReader, StoredRun};
+use fizeau::report::Shown;
 
 use crate::args::{ReportArgs, TrustArgs};
 use crate::commands::shared::{checklist, folder, speed};
 use crate::commands::sweep;
 use crate::exit::{Exit, Fail};
-use crate::terminal::say::{say, say_json};
+use crate::terminal::say::say;
 use page::PageLocation;
 
 /// The width of what is not a table.
@@ -75,7 +71,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
         return views::percentiles(&asked, &args.view);
     }
     let page = PageLocation::of_run(args, path);
-    levels(&run, &ReportRequest { page, ..asked })
+    levels(&ReportRequest { page, ..asked })
 }
 
 /// Whether a run that is not shown has what is required of it; nothing is read again where nothing is.
@@ -84,7 +80,7 @@ fn required(asked: &ReportRequest<'_>) -> Result<Exit, Fail> {
         return Ok(Exit::Good);
     }
     let levels = level::all(asked, ExtraTallies::default())?;
-    Ok(checklist::enforce(&asked.together(levels)?.checklist(), &asked.trust, Exit::Good))
+    Ok(checklist::enforce(&asked.content(levels)?.checklist(), &asked.trust, Exit::Good))
 }
 
 /// A run, which may be one of several but not several.
@@ -111,8 +107,6 @@ struct ReportRequest<'a> {
     json: bool,
     markdown: bool,
     trust: TrustArgs,
-    /// Whether the command line names goals, which are then missed or kept.
-    has_goals: bool,
     /// Where a page goes; none where none is made.
     page: Option<PageLocation>,
 }
@@ -121,179 +115,52 @@ impl<'a> ReportRequest<'a> {
     fn new(args: &ReportArgs, run: &'a StoredRun) -> Result<Self, Fail> {
         let reader = reader::of_args(run, args)?;
         let (json, markdown, trust) = (args.json, args.markdown, args.trust.clone());
-        let has_goals = !args.slo.is_empty();
-        Ok(Self { reader, json, markdown, trust, has_goals, page: None })
+        Ok(Self { reader, json, markdown, trust, page: None })
     }
 
-    /// Levels side by side.
-    fn together(&self, levels: Vec<RereadLevel>) -> Result<SweepReport, Fail> {
-        let run = self.reader.together(level::read(levels)).map_err(Fail::usage)?;
-        Ok(run.report())
-    }
-
-    /// Whether goals are named and no level of `report` keeps them.
-    fn misses_goals(&self, report: &SweepReport) -> bool {
-        self.has_goals && !report.passes()
-    }
-
-    /// Writes the page of `report`, if one is asked for; where it is.
-    fn write(&self, report: &SweepReport) -> Result<Option<PathBuf>, Fail> {
-        self.page.as_ref().map_or(Ok(None), |place| place.write(&Shown(report).page()))
+    /// What the run says by `levels`.
+    fn content(&self, levels: Vec<RereadLevel>) -> Result<RunContent<'a>, Fail> {
+        self.reader.content(level::read(levels)).map_err(Fail::usage)
     }
 }
 
 /// What the run printed at its end, as far as it can be obtained again.
-fn levels(run: &StoredRun, asked: &ReportRequest<'_>) -> Result<Exit, Fail> {
+fn levels(asked: &ReportRequest<'_>) -> Result<Exit, Fail> {
     let mut wanted = ExtraTallies::default();
     (wanted.detail, wanted.vllm) = (asked.page.is_some(), !(asked.json || asked.markdown));
     let levels = level::all(asked, wanted)?;
-    let search = level::search(run)?;
-    let is_missed = match &search {
-        // A load beyond the edge may fail as it likes.
-        Some((search, _)) => search.verdict == Verdict::Invalid,
-        None => levels.iter().any(|level| level.read.report.is_missed()),
-    };
-    // Of a sweep another level may keep the goals.
-    let is_alone = matches!(&*levels, [level] if level.read.name.is_empty());
-    let exit = |report: &SweepReport| {
-        let misses = is_alone && report.leaves_goals_open() || asked.misses_goals(report);
-        Exit::missed(is_missed || misses)
-    };
+    let heads: Vec<String> = levels.iter().map(level::head).collect();
+    let content = asked.content(levels)?;
+    let page = asked.page.as_ref().map(|place| place.write(&Shown(&content).page()));
+    let page = page.transpose()?.flatten();
     if asked.markdown {
-        let report = asked.together(levels)?;
-        asked.write(&report)?;
-        say(Shown(&report).markdown().trim_end())?;
-        return Ok(checklist::enforce(&report.checklist(), &asked.trust, exit(&report)));
-    }
-    let (checklist, report) = match search {
-        Some(search) => (searched(&search, &asked.together(levels)?, asked)?, None),
-        None => match <[RereadLevel; 1]>::try_from(levels) {
-            Ok([level]) if run.is_rest(&level.read.report).map_err(Fail::usage)? => {
-                sweep_or_blocks(run, vec![level], asked)?
-            }
-            Ok([level]) => alone(&level, asked)?,
-            Err(levels) => sweep_or_blocks(run, levels, asked)?,
-        },
-    };
-    let exit = report.as_ref().map_or_else(|| Exit::missed(is_missed), exit);
-    Ok(checklist::enforce(&checklist, &asked.trust, exit))
-}
-
-/// A search, as it was kept.
-fn searched(
-    (search, text): &(SearchDocument, String),
-    report: &SweepReport,
-    asked: &ReportRequest<'_>,
-) -> Result<Checklist, Fail> {
-    let page = asked.write(report)?;
-    let checklist = report.checklist();
-    if asked.json {
-        say_json(search)?;
+        say(Shown(&content).markdown().trim_end())?;
+    } else if asked.json {
+        say(content.to_json().map_err(Fail::broken)?.trim_end())?;
     } else {
-        say(text)?;
-        checklist::show(&checklist, &asked.trust)?;
-        say_page(page.as_deref())?;
+        show(&content, &heads, page.as_deref(), &asked.trust)?;
     }
-    Ok(checklist)
+    let exit = Exit::missed(!content.passes());
+    Ok(checklist::enforce(&content.checklist(), &asked.trust, exit))
 }
 
-/// The only level of a run, which is given back as a sweep of one.
-fn alone(
-    level: &RereadLevel,
-    asked: &ReportRequest<'_>,
-) -> Result<(Checklist, Option<SweepReport>), Fail> {
-    let checklist = level.read.checklist();
-    let run = asked.together(vec![level.clone()])?;
-    let text = if asked.json {
-        // One of a sweep is as its own file has it: the list is that of all levels.
-        let own = Some(checklist.clone()).filter(|_| level.read.name.is_empty());
-        let mut report = level.read.report.clone();
-        report.checklist = own;
-        report.to_json().map_err(Fail::broken)?
-    } else {
-        level::text(level, Some(&run), asked.trust.output.verbosity())
+/// A sweep has its table; what is of any other kind is shown one after another.
+fn show(
+    content: &RunContent<'_>,
+    heads: &[String],
+    page: Option<&Path>,
+    trust: &TrustArgs,
+) -> Result<(), Fail> {
+    let levels: Vec<&LevelReport> = match content.kind() {
+        RunContentKind::Sweep => return sweep::show(content.report(), page, trust),
+        RunContentKind::Alone(level) => vec![&level.report],
+        RunContentKind::Apart { levels, .. } => levels.iter().map(|level| &level.report).collect(),
+        _ => Vec::new(),
     };
-    let page = asked.write(&run)?;
-    say(text.trim_end())?;
-    if !asked.json {
-        speed::say_missing(run.levels())?;
-        checklist::show(&checklist, &asked.trust)?;
-        say_page(page.as_deref())?;
-    }
-    Ok((checklist, Some(run)))
-}
-
-/// A sweep has its table, and is given back; levels of any other kind are shown one after another.
-fn sweep_or_blocks(
-    run: &StoredRun,
-    levels: Vec<RereadLevel>,
-    asked: &ReportRequest<'_>,
-) -> Result<(Checklist, Option<SweepReport>), Fail> {
-    if levels.iter().any(|level| !is_level_folder(&level.read.name)) {
-        return Ok((blocks(run, levels, asked)?, None));
-    }
-    let report = asked.together(levels)?;
-    let page = asked.write(&report)?;
-    if asked.json {
-        say(report.to_json().map_err(Fail::broken)?.trim_end())?;
-    } else {
-        sweep::show(&report, page.as_deref(), &asked.trust)?;
-    }
-    Ok((report.checklist(), Some(report)))
-}
-
-/// What stands where a page of an A/B run has no tests of its own.
-const OWN_ROUNDS: &str = "its rounds are compared in ab.json";
-
-/// Levels that belong to no sweep: of an A/B run the turns of both sides.
-fn blocks(
-    run: &StoredRun,
-    levels: Vec<RereadLevel>,
-    asked: &ReportRequest<'_>,
-) -> Result<Checklist, Fail> {
-    let all: Vec<&LevelReport> = levels.iter().map(|level| &level.read.report).collect();
-    let checklist = Checklist::of(&run.document().setup, &all);
-    if asked.json {
-        let all: Vec<SummaryDocument> = all.into_iter().map(SummaryDocument::from).collect();
-        say(run.levels_json(LEVELS_SCHEMA, &all).map_err(Fail::broken)?)?;
-    } else {
-        let verbosity = asked.trust.output.verbosity();
-        // What the turns of an A/B run come to fits on a screen, and each of them does not.
-        if verbosity == Verbosity::Full || !answers(run)? {
-            levels.iter().try_for_each(|level| say(level::text(level, None, verbosity)))?;
-        }
-        if verbosity == Verbosity::Full {
-            answers(run)?;
-        }
-        speed::say_missing(all)?;
-        checklist::show(&checklist, &asked.trust)?;
-    }
-    let page = match &asked.page {
-        Some(place) => {
-            let sides = asked.reader.sides(level::read(levels)).map_err(Fail::usage)?;
-            place.write(&many::page(&sides, Err(OWN_ROUNDS)))?
-        }
-        None => None,
-    };
-    if !asked.json {
-        say_page(page.as_deref())?;
-    }
-    Ok(checklist)
-}
-
-/// What the rounds of an A/B run came to; nothing of any other run. Whether there was an answer.
-fn answers(run: &StoredRun) -> Result<bool, Fail> {
-    if run.document().ab.is_none() {
-        return Ok(false);
-    }
-    let Some(document) = run.ab().map_err(Fail::usage)? else {
-        say("This A/B run did not finish: there is no ab.json")?;
-        return Ok(false);
-    };
-    let name = run.path().join("ab.json");
-    say(format!("An A/B run; its comparison, from {}:", name.display()))?;
-    say(Shown(&document).answers())?;
-    Ok(true)
+    say(Shown(content).text(heads, trust.output.verbosity()).trim_end())?;
+    speed::say_missing(levels)?;
+    checklist::show(&content.checklist(), trust)?;
+    say_page(page)
 }
 
 /// Where the page is.

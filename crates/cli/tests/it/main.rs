@@ -63,6 +63,7 @@ mod telemetry;
 mod terminal;
 mod truth;
 mod tutorial;
+mod typed;
 mod until;
 mod watch;
 mod whatif;

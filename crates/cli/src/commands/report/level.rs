@@ -3,12 +3,10 @@
 use std::path::Path;
 
 use fizeau::interop::{ExtraTallies, RereadLevel, VllmResult};
-use fizeau::record::text::plain_lines;
-use fizeau::record::{ReadLevel, SearchDocument, StoredRun, SweepReport, TruncatedTail};
-use fizeau::report::{Shown, Verbosity};
+use fizeau::record::{ReadLevel, TruncatedTail};
 
 use super::ReportRequest;
-use crate::exit::{Fail, Named};
+use crate::exit::Fail;
 
 /// All levels of a run; says what a killed run left over.
 pub(super) fn all(
@@ -28,10 +26,9 @@ pub(super) fn read(levels: Vec<RereadLevel>) -> Vec<ReadLevel> {
     levels.into_iter().map(|level| level.read).collect()
 }
 
-/// What `fizeau bench` prints of a level that is the only one of `run`, or of one of several.
-pub(super) fn text(of: &RereadLevel, run: Option<&SweepReport>, verbosity: Verbosity) -> String {
-    let vllm = of.vllm.as_ref().map(VllmResult::block).unwrap_or_default();
-    Shown(&of.read).text(&vllm, run, verbosity)
+/// vLLM's block, which stands above our own.
+pub(super) fn head(of: &RereadLevel) -> String {
+    of.vllm.as_ref().map(VllmResult::block).unwrap_or_default()
 }
 
 /// Says what a killed run left over of the tapes of a level in this folder.
@@ -39,17 +36,4 @@ pub(crate) fn note_cut(folder: &Path, cut: Option<TruncatedTail>) {
     if let Some(cut) = cut {
         tell!("note: {} is {cut}", folder.join("tapes.jsonl").display());
     }
-}
-
-// A search, as its folder has it.
-
-/// What a search wrote at its end, and its text; none of any other run. Its answer does not follow from tapes alone: which level came next
-/// followed from those before.
-pub(super) fn search(run: &StoredRun) -> Result<Option<(SearchDocument, String)>, Fail> {
-    let Some(document) = run.search()? else { return Ok(None) };
-    let path = run.path().join("search.txt");
-    refuse_if!(!path.is_file(), "search.txt: it is missing, though search.json is there");
-    let text = std::fs::read_to_string(path).named("search.txt")?;
-    // What a file says may hold what a terminal would obey.
-    Ok(Some((document, plain_lines(text.trim_end()))))
 }

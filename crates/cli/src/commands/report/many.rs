@@ -75,17 +75,6 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
     Ok(checklist::enforce_all(lists, &args.trust, Exit::missed(is_invalid)))
 }
 
-/// The page of one run, or of several.
-pub(super) fn page(
-    sides: &[(String, SweepReport)],
-    comparison: Result<&ComparisonReport, &str>,
-) -> String {
-    match sides {
-        [(_, report)] => Shown(report).page(),
-        runs => ComparisonPage { runs, imported: &[], comparison }.page(),
-    }
-}
-
 /// What was read of several runs.
 pub(super) struct SeveralRuns {
     /// Each side of each, and what it is called.
