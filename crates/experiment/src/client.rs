@@ -143,15 +143,17 @@ impl MeasuringClient {
     }
 }
 
-/// What a run is compared with. The paced streams limit it only where the search came to a limit.
+/// What a run is compared with. The paced streams limit it only where the search came to a limit. A client that had not even the fewest
+/// of them on time has shown that it can do none, and is taken to do one: not to be one without a limit.
 fn client_ceiling(of: &ClientCalibration) -> ClientCeiling {
     let OnTimeStreams { streams, reached, .. } = of.on_time;
+    let streams = streams.max(1);
     let on_time = OnTimeLimit {
         streams: streams.into(),
         // Before its tokens a stream waits for the first one.
         tokens_per_s: PerSec::new(f64::from(streams) * PACED_TOKENS as f64 / PACED_SECONDS),
     };
-    let has_limit = reached == CalibrationEnd::Limit && streams > 0;
+    let has_limit = reached == CalibrationEnd::Limit;
     ClientCeiling {
         streams: of.streams,
         tokens_per_s: of.tokens_per_s,
@@ -212,10 +214,33 @@ pub(crate) fn in_flight(requests: u64, cap: Option<NonZeroU32>, pacing: Pacing) 
 mod tests {
     use std::num::NonZeroU32;
 
-    use fizeau_core::PerSec;
+    use fizeau_core::{Millis, PerSec};
+    use fizeau_record::{CalibrationEnd, ClientCalibration, OnTimeStreams};
     use fizeau_workload::Pacing;
 
-    use super::{ConnectionNeeds, in_flight};
+    use super::{ConnectionNeeds, client_ceiling, in_flight};
+
+    #[test]
+    fn a_client_that_has_no_stream_on_time_has_the_lowest_limit_and_not_none() {
+        let limit = |streams, reached| {
+            let rate = PerSec::new(100.0);
+            let lateness_ms = Millis::new(1.0);
+            let on_time =
+                OnTimeStreams { streams, stream_tokens_per_s: rate, lateness_ms, reached };
+            let (tokens_per_s, requests_per_s) = (rate, rate);
+            let of = ClientCalibration {
+                threads: 1,
+                streams: 64,
+                tokens_per_s,
+                requests_per_s,
+                on_time,
+            };
+            client_ceiling(&of).on_time.map(|limit| limit.streams)
+        };
+        assert_eq!(limit(0, CalibrationEnd::Limit), Some(1));
+        assert_eq!(limit(16, CalibrationEnd::Limit), Some(16));
+        assert_eq!(limit(256, CalibrationEnd::EndOfSearch), None);
+    }
 
     #[test]
     fn an_open_loop_wants_what_its_rate_may_need() {

@@ -45,10 +45,13 @@ impl EvaluationContext<'_> {
             Some(share) => (share.load(planned), share.requested(requested)),
         };
         let MeasuringClient { thresholds, headroom, ceiling, shards, .. } = self.client;
-        let (thresholds, headroom) = (*thresholds, *headroom);
+        let thresholds = *thresholds;
         let mut client = run.client;
-        // What several clients sent is held against what all of them can do.
-        let ceiling = if shards.is_some() { client.watch.ceiling } else { *ceiling };
+        // What several clients sent is held against what all of them can do, and the scarcest of their systems.
+        let (headroom, ceiling) = match shards {
+            Some(_) => (client.watch.headroom, client.watch.ceiling),
+            None => (*headroom, *ceiling),
+        };
         client.watch = ClientWatch { headroom, ceiling, ..client.watch };
         let mut outcome = LevelOutcome::new(run.summary.clone(), client);
         outcome.lengths = tallies.lengths.as_ref();
@@ -142,12 +145,12 @@ pub(crate) fn keep_level(
             folder.write_forward_passes(&scraped.telemetry.passes)?;
         }
     }
-    folder.write_summary(report)?;
     let duration = report.summary.throughput.duration.to_nanos().unwrap_or_default();
-    match &tallies.histograms {
-        Some(histograms) => folder.write_histograms(histograms, duration),
-        None => Ok(()),
+    if let Some(histograms) = &tallies.histograms {
+        folder.write_histograms(histograms, duration)?;
     }
+    // Last: it says that the level ended, after which nothing more of it is written.
+    folder.write_summary(report).map(drop)
 }
 
 /// How many requests of its plan a run came to, where it ended before the plan did.

@@ -97,7 +97,7 @@ pub struct LevelRunner<'a, M, W> {
     lengths: Option<LengthTally>,
     resumed: ResumedLevels,
     cancel: Cancel,
-    /// How many levels were measured here.
+    /// How many levels there are so far, those that were measured before the sweep was resumed among them.
     done: usize,
 }
 
@@ -208,6 +208,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         let name = level_folder(ask.load, ask.visit, role);
         if let Some((report, tallies)) = self.resumed.take(&name) {
             self.keep_lengths(&tallies, role);
+            self.done += 1;
             return Ok(Some(report));
         }
         if self.cancel.is_cancelled() {

@@ -249,7 +249,9 @@ impl WorkloadSpec {
     /// counted, or in a closed loop more than anybody serves; none for as many as the data set has. Arrivals that are stretched to
     /// a rate are those that come in it, of a data set too.
     pub(crate) fn most_in(&self, time: Nanos) -> Option<NonZeroU64> {
-        let Some(peak) = self.arrivals.peak() else { return self.most_until_known() };
+        let Some(peak) = self.arrivals.peak() else {
+            return self.source.is_endless().then(|| self.source.most_in(time));
+        };
         let come = peak.get() * time.as_secs_f64();
         let [mean, most] = self.turns.map_or([1.0; 2], turns_of);
         if matches!(self.arrivals, ArrivalLaw::Gamma { rescale: Rescale::ToMean, .. }) {

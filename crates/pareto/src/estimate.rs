@@ -31,7 +31,8 @@ pub struct FigureEstimateError {
 }
 
 impl FigureEstimate {
-    pub(crate) const ZERO: Self = Self { value: 0.0, low: 0.0, high: 0.0 };
+    /// Nothing, exactly.
+    pub const ZERO: Self = Self { value: 0.0, low: 0.0, high: 0.0 };
 
     /// `value`, whose true value lies from `low` to `high`. The ends may be infinite.
     ///

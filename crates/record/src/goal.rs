@@ -4,7 +4,7 @@ mod load;
 mod result;
 mod source;
 
-use fizeau_metrics::{Comparison, Goal, Interval, LevelSummary, Metric, Statistic};
+use fizeau_metrics::{Comparison, Goal, Interval, LevelSummary, Metric, Statistic, Thresholds};
 use fizeau_pareto::{
     Constraint, EdgeCrossing, EdgeError, FigureEstimate, FigureLimit, LimitBreak, LimitRelation,
     LoadEdge, MonotoneDeparture, ResponseTrend, TestedLoad, departure, edge, throughput_at,
@@ -63,8 +63,9 @@ impl<'a> GoalLoads<'a> {
             let first = figures.next();
             limit(goal, first.zip(figures.next_back()))
         };
-        // Where no goal is about a latency, failures miss none by themselves.
-        let allowed = goals.iter().filter_map(Goal::failures_allowed).fold(1.0, f64::min);
+        // Where no goal is about a latency, failures miss none by themselves, until most requests fail.
+        let most = Thresholds::default().failed_invalid;
+        let allowed = goals.iter().filter_map(Goal::failures_allowed).fold(most, f64::min);
         let behind = [0.0, allowed].map(FigureLimit::at_most);
         let limits = goals.iter().enumerate().map(limit).chain(behind).collect();
         let tested = loads.iter().map(|load| load.tested(goals.len())).collect();

@@ -218,6 +218,16 @@ impl LevelReport {
         (self.summary.requests.completed > 0).then(|| self.invalid_by(of_client)).flatten()
     }
 
+    /// Whether so many of its requests failed that it may be compared with nothing. It is evidence all the same: the server does not
+    /// carry the load. One that was cut short, or whose client was at its limit, is none.
+    #[must_use]
+    pub fn is_failed(&self) -> bool {
+        self.status == LevelStatus::Finished
+            && self.summary.requests.failed_share().is_some_and(|share| share > 0.0)
+            && self.left_out().is_some()
+            && self.no_evidence().is_none()
+    }
+
     /// The first of some reasons for which it is invalid.
     fn invalid_by(&self, counts: impl Fn(&VerdictReason) -> bool) -> Option<String> {
         let mut reasons = self.validity.reasons.iter();

@@ -9,7 +9,7 @@ mod summary;
 
 use std::path::PathBuf;
 
-use fizeau_core::{Nanos, Tape, TapeSink as _};
+use fizeau_core::{Nanos, RequestPurpose, Tape, TapeSink as _};
 use fizeau_metrics::{GoodputGoals, LevelHistograms, LevelTally, Slo, WindowChoice, WindowEnd};
 use thiserror::Error;
 
@@ -186,7 +186,8 @@ impl ShardMerge {
         let mut tapes = if is_of_one_run { tapes.each_once() } else { tapes };
         while let Some(next) = tapes.next_of() {
             let (number, tape) = next?;
-            counts.get_mut(number).into_iter().for_each(|count| *count += 1);
+            let counts = counts.get_mut(number).filter(|_| tape.part == RequestPurpose::Load);
+            counts.into_iter().for_each(|count| *count += 1);
             tail.add(senders.add(number, &tape), &tape);
             sink.record(&tape)?;
             tally.add(&tape);

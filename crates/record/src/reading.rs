@@ -276,7 +276,9 @@ impl<'a> RunReader<'a> {
             profile: self.choice.over(profile.unwrap_or(Profile::GENERAL)),
             curve,
             unmeasured,
-            is_search: self.run.path().join(file::SEARCH).is_file(),
+            // A sweep has one long level; a search that was killed, as many as it came to.
+            is_search: self.run.path().join(file::SEARCH).is_file()
+                || (sweep.is_none() && sustained.len() > 1),
             sustained: sustained.into_iter().map(|level| level.report).collect(),
             reference: self.reference.clone(),
             price,

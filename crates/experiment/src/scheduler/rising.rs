@@ -5,6 +5,9 @@ use crate::sweep::LoadSaturation;
 /// Why the load was raised no further, in words.
 pub(super) fn why(found: &LoadSaturation) -> String {
     let LoadSaturation { best, beyond } = found;
+    if beyond.latency.is_none() {
+        return format!("no request completed from {} on", beyond.load);
+    }
     let (false, Some(best)) = (beyond.is_saturated, best) else {
         return format!("saturated from {} on, where the queue grew", beyond.load);
     };

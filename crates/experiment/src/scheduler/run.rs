@@ -38,6 +38,9 @@ impl PreparedSweep {
         let resumed = self.resumed.as_ref().map(|run| ResumedLevels::read(run, watcher));
         let resumed = resumed.transpose()?;
         if let Some(levels) = &resumed {
+            // What it says of the sweep holds no longer, and would be believed if this run were killed.
+            let aside = folder.map(|folder| folder.set_aside("sweep.json"));
+            aside.transpose().map_err(ExperimentError::broken)?;
             for level in levels.cut().iter().cloned() {
                 watcher.event(RunEvent::Note(RunNote::CutTapes { level }));
             }

@@ -10,6 +10,7 @@ use super::time::SHORTEST_BUDGET;
 use crate::input::InputField;
 use crate::sweep::{LevelSize, SweepSettings};
 use crate::system::PromptReader;
+use crate::workload::PromptSource;
 
 /// What to search, and with what levels.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,16 +106,16 @@ impl LoadSearchSpec {
         confirm: Option<Nanos>,
     ) -> Self {
         // A closed loop has requests until its time is up, but of a data set no more than it has; an open one those that come by then.
-        let until_time_is_up = match self.over {
-            LoadKind::Rate => None,
-            LoadKind::Concurrency => settings.workload.most_until_known(),
-        };
+        let source = &settings.workload.source;
+        let is_endless = self.over == LoadKind::Concurrency && source.is_endless();
+        let most_in = |time: Nanos| is_endless.then(|| source.most_in(time));
         let size = settings.size;
         let by_default = match (reader, size.time) {
             (PromptReader::Simulation, None) if self.budget.is_none() => Some(needed(&self.slo)),
-            _ => until_time_is_up,
+            (_, Some(time)) => most_in(time),
+            (_, None) => is_endless.then_some(PromptSource::MOST_UNTIL_KNOWN),
         };
-        let long = |time| LevelSize { requests: until_time_is_up, time: Some(time), ..size };
+        let long = |time| LevelSize { requests: most_in(time), time: Some(time), ..size };
         let confirm = confirm.filter(|time| *time > Nanos::ZERO).map(long);
         Self { size: LevelSize { requests: size.requests.or(by_default), ..size }, confirm, ..self }
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fizeau_core::{Stamp, WarmUp};
-use fizeau_metrics::ClientCeiling;
+use fizeau_metrics::{ClientCeiling, SystemHeadroom};
 use fizeau_record::{ClockReading, ShardRecord};
 use serde::{Deserialize, Serialize};
 
@@ -104,6 +104,9 @@ pub(crate) struct PartReport {
     #[serde(default)]
     pub(crate) unsent: u64,
     pub(crate) threads: u32,
+    /// What its system allows, as checked before the run.
+    #[serde(default)]
+    pub(crate) headroom: Option<SystemHeadroom>,
     /// What its client can do at most, where that was measured.
     pub(crate) ceiling: Option<ClientCeiling>,
     /// When it began, and how its client fared.

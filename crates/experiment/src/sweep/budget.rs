@@ -33,9 +33,8 @@ impl Budget {
     /// All of `total` from `now` on, of which `sustain` is kept for the sustained run, where that was said.
     pub(crate) fn new(now: Stamp, total: Duration, sustain: Option<Nanos>) -> Self {
         let by_default = LONGEST_SUSTAINED.min(total / SUSTAINED_SHARE);
-        let asked = sustain.map(|asked| Duration::from_nanos(asked.as_nanos()));
-        let sustain = asked.unwrap_or(by_default).min(total);
-        let sustain = if sustain < SHORTEST_SUSTAINED { Duration::ZERO } else { sustain };
+        let by_default = Some(by_default).filter(|time| *time >= SHORTEST_SUSTAINED);
+        let sustain = sustain.map(Duration::from).or(by_default).unwrap_or_default();
         Self { end: now + Nanos::from(total), sustain }
     }
 
@@ -84,7 +83,7 @@ pub(crate) fn share_of_budget(
 
 #[cfg(test)]
 mod tests {
-    use super::{Duration, Nanos, share_of_budget};
+    use super::{Budget, Duration, Nanos, Stamp, share_of_budget};
 
     const MINUTE: Nanos = Nanos::from_nanos(60_000_000_000);
 
@@ -101,6 +100,18 @@ mod tests {
         assert_eq!(seconds(200, 10, Some(0.2)), Some(25), "but not all of what others need");
         assert_eq!(seconds(40, 10, Some(2.0)), Some(5), "few requests rather than none");
         assert_eq!(seconds(0, 1, None), None);
+    }
+
+    /// Of what was asked for, not of what is too short to be worth it.
+    #[test]
+    fn a_sustained_run_that_was_asked_for_has_its_time_however_short_it_is() {
+        let left = |sustain: Option<u64>| {
+            let (now, sustain) = (Stamp::EPOCH, sustain.map(Nanos::from_secs));
+            let budget = Budget::new(now, Duration::from_secs(60), sustain);
+            budget.of_level(now, 1, MINUTE, None).map(|time| time.as_secs_f64().round())
+        };
+        assert_eq!(left(Some(15)), Some(38.0), "45 s, less what is around a level");
+        assert_eq!(left(None), Some(51.0), "a fifth of the budget is too short");
     }
 
     /// What an engine of 60 requests/s at 16 slots is asked for: eight concurrencies, and three places kept for refinement.

@@ -1,7 +1,7 @@
 //! The loads of a sweep.
 
 use std::fmt::Display;
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::NonZeroU32;
 use std::str::FromStr;
 
 use fizeau_core::{LevelLoad, PerSec};
@@ -13,9 +13,6 @@ use crate::input::{InputError, InputField};
 
 /// The concurrencies where neither they nor rates are named.
 const USUAL: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
-
-/// The most requests of a closed loop that ends by time.
-pub(crate) const MOST_BY_TIME: NonZeroU64 = NonZeroU64::new(100_000).unwrap();
 
 /// The loads of a sweep: closed loops, then open ones.
 #[derive(Debug, Clone, PartialEq)]

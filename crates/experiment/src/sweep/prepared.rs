@@ -10,7 +10,6 @@ use fizeau_record::{
 use fizeau_roofline::HourlyRate;
 use fizeau_workload::Plan;
 
-use super::loads::MOST_BY_TIME;
 use super::{LevelSize, LevelSpec, SweepSettings, SweepSpec};
 use crate::basis::RunBasis;
 
@@ -45,8 +44,8 @@ impl PreparedSweep {
     #[must_use]
     pub fn ask(&self, load: LevelLoad, visit: u32) -> LevelSpec {
         let mut size = self.spec.size;
-        if self.is_by_time && load.concurrency().is_some() {
-            size.requests = Some(MOST_BY_TIME);
+        if let Some(time) = size.time.filter(|_| self.is_by_time && load.concurrency().is_some()) {
+            size.requests = Some(self.settings.workload.source.most_in(time));
         }
         LevelSpec { load, visit, size }
     }
@@ -58,12 +57,15 @@ impl PreparedSweep {
 
     /// The size of a run at `load` that takes `time`.
     pub(crate) fn sustained_size(&self, load: LevelLoad, time: Nanos) -> LevelSize {
-        let requests = load.concurrency().map(|_| MOST_BY_TIME);
+        let requests = load.concurrency().map(|_| self.settings.workload.source.most_in(time));
         LevelSize { requests, time: Some(time), warmup: self.spec.size.warmup }
     }
 
-    /// Whether a level is within `slo`; none if it may not be compared with others.
+    /// Whether a level is within `slo`; none if it tells nothing of what the server carries.
     pub(crate) fn is_within(&self, slo: Option<&Slo>, level: &LevelReport) -> Option<bool> {
+        if level.is_failed() {
+            return slo.map(|_| false);
+        }
         let alone = SweepReport::new(self.basis.setup.clone(), vec![level.clone()], slo.cloned());
         match alone.operating_point() {
             OperatingPoint::NoGoal | OperatingPoint::NoLevel | OperatingPoint::Unjudged { .. } => {

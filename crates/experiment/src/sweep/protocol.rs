@@ -36,7 +36,7 @@ impl SweepProtocol {
     /// Refuses what cannot be carried out.
     ///
     /// # Errors
-    /// If the sustained run takes no time, or all of it less than one level needs.
+    /// If the sustained run takes no time or leaves none for a level, or all of it takes less than one level needs.
     pub fn check(&self) -> Result<(), InputError> {
         if self.sustain == Some(Nanos::ZERO) {
             return Err(InputError::new(InputField::Sustain, "give more than 0 seconds"));
@@ -46,6 +46,17 @@ impl SweepProtocol {
                 InputField::Budget,
                 "one level takes longer; give 2s or more",
             ));
+        }
+        if let (Some(sustain), Some(budget)) = (self.sustain, self.budget)
+            && sustain + SHORTEST_BUDGET > budget
+        {
+            let (most, budget) = (budget.saturating_sub(SHORTEST_BUDGET), budget.as_secs_f64());
+            let most = most.as_secs_f64();
+            let why = format!(
+                "leaves no time for a level; give at most {most} s of a budget of {budget} s"
+            );
+            let given = format!("{} s", sustain.as_secs_f64());
+            return Err(InputError::new(InputField::Sustain, why).given(given));
         }
         Ok(())
     }

@@ -18,8 +18,9 @@ pub struct TriedLoad {
 /// worth it.
 ///
 /// It lies at the edge of the goals, between the last load within them that has one beyond above it and the first such; where
-/// there is no edge, between the load at index `bend`, where more load stops paying, and that of its neighbours that is further
-/// off. It is the geometric mean of the two, a whole number of a closed loop. Loads within 5 % of one another tell the same.
+/// loads in between could not be judged, in the widest gap that these leave. Where there is no edge, it lies between the load at
+/// index `bend`, where more load stops paying, and that of its neighbours that is further off. It is the geometric mean of the
+/// two, a whole number of a closed loop. Loads within 5 % of one another tell the same.
 ///
 /// ```
 /// use std::num::NonZeroU32;
@@ -36,24 +37,26 @@ pub struct TriedLoad {
 /// ```
 #[must_use]
 pub fn load_between(tried: &[TriedLoad], bend: Option<usize>) -> Option<LevelLoad> {
-    if let Some((within, beyond)) = edge(tried) {
-        return between(within, beyond);
-    }
-    let at = bend?;
-    let load = |i: usize| tried.get(i).map(|tried| tried.load);
-    let here = load(at)?;
-    let below = at.checked_sub(1).and_then(load).map(|below| (below, here));
-    let above = load(at + 1).map(|above| (here, above));
-    let mut gaps: Vec<(LevelLoad, LevelLoad)> = [above, below].into_iter().flatten().collect();
+    let around = match (edge(tried), bend) {
+        (Some(around), _) => around,
+        (None, Some(bend)) => tried.get(bend.saturating_sub(1)..(bend + 2).min(tried.len()))?,
+        (None, None) => return None,
+    };
+    let gaps = around.iter().zip(around.get(1..)?);
+    let mut gaps: Vec<(LevelLoad, LevelLoad)> = gaps.map(|(a, b)| (a.load, b.load)).collect();
+    // Of gaps as wide as each other the upper one of a bend comes first.
+    gaps.reverse();
     gaps.sort_by(|a, b| ratio(*b).total_cmp(&ratio(*a)));
     gaps.into_iter().find_map(|(low, high)| between(low, high))
 }
 
-/// The last load within the goals that has one beyond them above it, and the first such.
-fn edge(tried: &[TriedLoad]) -> Option<(LevelLoad, LevelLoad)> {
-    let beyond_after = |i: usize| tried.iter().skip(i + 1).find(|t| t.within == Some(false));
-    let within = tried.iter().enumerate().rev().filter(|(_, t)| t.within == Some(true));
-    within.into_iter().find_map(|(i, t)| Some((t.load, beyond_after(i)?.load)))
+/// From the last load within the goals that has one beyond them above it to the first such, with what lies between.
+fn edge(tried: &[TriedLoad]) -> Option<&[TriedLoad]> {
+    let is = |of: &TriedLoad, within: bool| of.within == Some(within);
+    let last_beyond = tried.iter().rposition(|of| is(of, false))?;
+    let from = tried.get(..last_beyond)?.iter().rposition(|of| is(of, true))?;
+    let above = tried.get(from..)?;
+    above.get(..=above.iter().position(|of| is(of, false))?)
 }
 
 /// Loads nearer to one another than this are alike.

@@ -21,7 +21,7 @@ pub struct LevelYield {
 }
 
 impl LevelYield {
-    /// What a level at `load` says of saturation; nothing if none of its requests completed.
+    /// What a level at `load` says of saturation; nothing if it was cut short, or its client was at its limit.
     #[must_use]
     pub fn of(load: LevelLoad, level: &LevelReport) -> Option<Self> {
         // As the arrivals, which are those of sessions, came out by chance, or else as requested.
@@ -34,7 +34,7 @@ impl LevelYield {
             }
             LevelLoad::Concurrency(_) => None,
         };
-        (level.summary.requests.completed > 0).then(|| Self {
+        (level.left_out().is_none() || level.is_failed()).then(|| Self {
             load,
             sent: sent(),
             requests: level.summary.throughput.requests_per_s,
@@ -51,7 +51,7 @@ pub struct StopRule {
     /// A level pays if it completes more requests per second than every lower one by at least this share, or if its mean latency
     /// is no greater than that of the best lower one. An open loop pays as well if it completes as much of what was sent as the
     /// best lower one did, to within twice this share: it can gain no more than its rate rose, which may be little. One whose
-    /// queue grew does not pay.
+    /// queue grew does not pay, nor one of which no request completed.
     pub least_gain: f64,
     /// Stop after so many levels in succession that do not pay: the first shows saturation, each further one confirms it.
     pub in_succession: u32,
@@ -120,7 +120,7 @@ impl StopRule {
     }
 
     fn pays(&self, level: LevelYield, best: Option<LevelYield>) -> bool {
-        let Some(best) = best else { return !level.is_saturated };
+        let Some(best) = best else { return !level.is_saturated && level.latency.is_some() };
         let gains = level.requests.get() >= best.requests.get() * (1.0 + self.least_gain);
         let is_slower = match (level.latency, best.latency) {
             (Some(own), Some(best)) => own.get() > best.get(),

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
-use fizeau_core::Tokens;
+use fizeau_core::{Nanos, Tokens};
 use fizeau_workload::{
     ConversationUse, PrefixRepetition, RecordOrder, RecordReuse, TraceFormat, TracePacing,
     VllmRandom,
@@ -30,6 +30,19 @@ pub enum PromptSource {
 impl PromptSource {
     /// The most requests that are sent until a figure is known, where prompts have no end and nobody says how many.
     pub const MOST_UNTIL_KNOWN: NonZeroU64 = NonZeroU64::new(100_000).unwrap();
+
+    /// The most requests that a closed loop sends in `time`: more than anybody serves, where prompts are made as they are sent, and
+    /// where they are drawn ahead of all, as vLLM does, as many as are sent [until a figure is known](Self::MOST_UNTIL_KNOWN).
+    pub(crate) fn most_in(&self, time: Nanos) -> NonZeroU64 {
+        const PER_SECOND: NonZeroU64 = NonZeroU64::new(100_000).unwrap();
+        let seconds = NonZeroU64::new(time.as_secs_f64().ceil() as u64);
+        match self {
+            Self::Random | Self::Sonnet => {
+                PER_SECOND.saturating_mul(seconds.unwrap_or(NonZeroU64::MIN))
+            }
+            _ => Self::MOST_UNTIL_KNOWN,
+        }
+    }
 
     /// Its name.
     pub const fn name(&self) -> &'static str {

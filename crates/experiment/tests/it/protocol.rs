@@ -1,10 +1,14 @@
 //! Which level comes next, and when enough were measured.
 
 use std::num::NonZeroU32;
+use std::path::Path;
 
-use fizeau_core::LevelLoad;
-use fizeau_core::{Millis, PerSec};
-use fizeau_experiment::{LevelYield, StopRule, TriedLoad, load_between, rates_up_to};
+use fizeau_core::{LevelLoad, Millis, Nanos, PerSec};
+use fizeau_experiment::{
+    InputField, LevelYield, StopRule, SweepProtocol, TriedLoad, load_between, rates_up_to,
+};
+use fizeau_metrics::{Verdict, VerdictConcern, VerdictReason};
+use fizeau_record::{LevelReport, StoredRun};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 
@@ -26,7 +30,9 @@ fn number(load: LevelLoad) -> f64 {
 
 /// Loads of one kind, rising, and whether each was within the goals.
 fn any_tried() -> impl Strategy<Value = Vec<TriedLoad>> {
-    let loads = prop::collection::btree_set(1..5_000_u32, 1..12);
+    // Powers of two have each other's means between them.
+    let loads = prop_oneof![1..5_000_u32, (0..12_u32).prop_map(|k| 1 << k)];
+    let loads = prop::collection::btree_set(loads, 1..12);
     let within = prop::collection::vec(prop::option::of(any::<bool>()), 12);
     (loads, within, any::<bool>()).prop_map(|(loads, within, is_open)| {
         let load = |n: u32| match is_open {
@@ -102,6 +108,61 @@ proptest! {
         prop_assert!((rates[0] / most - 0.1).abs() < 2e-3);
         prop_assert!((rates[rates.len() - 1] / most - 1.2).abs() < 2e-3);
     }
+}
+
+/// The level between was measured and tells nothing, as its client was late.
+#[test]
+fn a_load_that_could_not_be_judged_is_not_asked_for_again() {
+    let tried = |all: &[(u32, Option<bool>)]| {
+        let of = |&(n, within): &(u32, Option<bool>)| TriedLoad { load: slots(n), within };
+        load_between(&all.iter().map(of).collect::<Vec<_>>(), None)
+    };
+    let (kept, broken) = (Some(true), Some(false));
+    assert_eq!(tried(&[(8, kept), (11, None), (16, broken)]), Some(slots(13)));
+    assert_eq!(tried(&[(8, kept), (11, None), (13, None), (16, broken)]), Some(slots(9)));
+    assert_eq!(tried(&[(8, kept), (9, None), (10, broken)]), None);
+}
+
+#[test]
+fn a_sustained_run_leaves_time_for_a_level() {
+    let check = |sustain, budget| {
+        let mut protocol = SweepProtocol::default();
+        protocol.sustain = Some(Nanos::from_secs(sustain));
+        protocol.budget = Some(Nanos::from_secs(budget));
+        protocol.check().map_err(|error| (error.field, error.message().to_owned()))
+    };
+    assert_eq!(check(290, 300), Ok(()));
+    let (field, why) = check(300, 300).unwrap_err();
+    assert_eq!(field, InputField::Sustain);
+    assert_eq!(why, "leaves no time for a level; give at most 298 s of a budget of 300 s");
+}
+
+/// What of a stored level matters here, with so many of its requests failed.
+fn failing(completed: u64, about: VerdictConcern) -> LevelReport {
+    let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/sweep");
+    let report = StoredRun::open(stored).unwrap().report().unwrap();
+    let mut level = report.levels()[0].clone();
+    let requests = &mut level.summary.requests;
+    (requests.completed, requests.failed) = (completed, requests.sent - completed);
+    if completed == 0 {
+        level.summary.throughput.requests_per_s = PerSec::new(0.0);
+        level.summary.metrics.e2el.mean = None;
+    }
+    level.validity.add(VerdictReason::new(Verdict::Invalid, about, "it is so"));
+    level
+}
+
+/// A server that refuses everything carries no more at a higher load; of a client at its limit nobody knows.
+#[test]
+fn a_level_of_which_nothing_completed_does_not_pay() {
+    let of = |n, level: &LevelReport| LevelYield::of(slots(n), level);
+    assert_eq!(of(8, &failing(1, VerdictConcern::Client)), None);
+    let refused = failing(0, VerdictConcern::Failures);
+    let levels = [ideal(8, 64), of(16, &refused).unwrap(), of(32, &refused).unwrap()];
+    let found = StopRule::default().saturated(&levels).unwrap();
+    assert_eq!((found.best, found.beyond), (Some(levels[0]), levels[1]));
+    let found = StopRule::default().saturated(&levels[1..]).unwrap();
+    assert_eq!((found.best, found.beyond), (None, levels[1]));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What holds where nothing is said, and what is refused since it would not hold.
 
+use std::num::NonZeroU32;
+
 use fizeau_core::{LoadKind, Nanos, PerSec, Seconds};
 use fizeau_experiment::{
     AbSettings, EndpointKind, Experiment, ExperimentError, InputError, InputField, InputHint,
@@ -46,6 +48,21 @@ fn a_sweep_of_which_nothing_is_said_is_the_usual_one() {
     let simulated = SystemUnderTest::simulated("an engine", "llama");
     let simulated = Experiment::new(target()).system(simulated).prepare().unwrap();
     assert_eq!(simulated.prepared().spec.size.time, None);
+}
+
+/// However fast it is served: what ends it is the time that was asked for.
+#[test]
+fn a_closed_loop_that_ends_by_time_has_requests_until_then() {
+    let mut sweep = SweepSettings::default();
+    sweep.size.time = Some(Nanos::from_secs(3_600));
+    let prepared = Experiment::new(target()).settings(sweep).prepare().unwrap();
+    let ask = prepared.prepared().ask(NonZeroU32::MIN.into(), 0);
+    assert_eq!(ask.size.requests.unwrap().get(), 360_000_000);
+    let mut level = LevelSettings::default();
+    level.time = Some(Nanos::from_secs(3_600));
+    level.max_in_flight = Some(NonZeroU32::MIN);
+    let prepared = Experiment::new(target()).settings(level).prepare().unwrap();
+    assert_eq!(prepared.prepared().basis.work.requests().get(), 360_000_000);
 }
 
 #[test]

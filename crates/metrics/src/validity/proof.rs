@@ -114,6 +114,32 @@ pub struct SystemHeadroom {
     pub ports: Option<ResourceNeed>,
 }
 
+impl SystemHeadroom {
+    /// Of each resource what is scarcest on any of several machines; none where nothing is known of any.
+    ///
+    /// ```
+    /// use fizeau_metrics::{ResourceNeed, SystemHeadroom};
+    /// let ports = |needed| SystemHeadroom {
+    ///     ports: Some(ResourceNeed { needed, limit: 1000 }),
+    ///     ..Default::default()
+    /// };
+    /// assert_eq!(SystemHeadroom::scarcest([ports(10), ports(900)]), Some(ports(900)));
+    /// assert_eq!(SystemHeadroom::scarcest([SystemHeadroom::default()]), None);
+    /// ```
+    #[must_use]
+    pub fn scarcest(machines: impl IntoIterator<Item = Self>) -> Option<Self> {
+        let scarcer = |one: Option<ResourceNeed>, other: Option<ResourceNeed>| {
+            let need = |of: &ResourceNeed| of.needed as f64 / of.limit.max(1) as f64;
+            one.into_iter().chain(other).max_by(|a, b| need(a).total_cmp(&need(b)))
+        };
+        let scarcest = machines.into_iter().reduce(|one, other| Self {
+            file_descriptors: scarcer(one.file_descriptors, other.file_descriptors),
+            ports: scarcer(one.ports, other.ports),
+        });
+        scarcest.filter(|found| *found != Self::default())
+    }
+}
+
 /// How much is needed, and how much there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

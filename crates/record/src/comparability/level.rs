@@ -38,6 +38,8 @@ pub(super) struct Repeat {
     pub(super) output: ReplyOutput,
     /// Whether it kept the goals of its run, at their loose ends; none where there are none, or one cannot be judged.
     pub(super) keeps_goals: Option<bool>,
+    /// These goals, in words.
+    pub(super) goals: Option<String>,
 }
 
 impl Repeat {
@@ -50,7 +52,8 @@ impl Repeat {
         };
         let is_whole = document.status() == LevelStatus::Finished;
         let keeps_goals = slo.and_then(|slo| keeps(slo, summary));
-        is_whole.then(|| Self { figures: RoundFigures::of(summary), output, keeps_goals })
+        let (figures, goals) = (RoundFigures::of(summary), slo.map(Slo::to_string));
+        is_whole.then_some(Self { figures, output, keeps_goals, goals })
     }
 }
 

@@ -29,7 +29,8 @@ pub(super) fn by_repeats(
     }
 }
 
-/// In how many of its runs each side kept its goals, where one was measured more than once; none where that is not known of all.
+/// In how many of its runs each side kept its goals, where one was measured more than once, or that their goals are not the same; none
+/// where that is not known of all.
 pub(super) fn kept_goals(baseline: &[&Repeat], candidate: &[&Repeat]) -> Option<String> {
     let kept = |side: &[&Repeat]| {
         let kept = side.iter().map(|repeat| repeat.keeps_goals).collect::<Option<Vec<bool>>>()?;
@@ -37,5 +38,12 @@ pub(super) fn kept_goals(baseline: &[&Repeat], candidate: &[&Repeat]) -> Option<
     };
     let is_repeated = baseline.len().max(candidate.len()) > 1;
     let (a, b) = kept(baseline).zip(kept(candidate)).filter(|_| is_repeated)?;
-    Some(format!("goals kept: A {a}, B {b}"))
+    let all = || baseline.iter().chain(candidate).filter_map(|repeat| repeat.goals.as_deref());
+    let first = all().next()?;
+    Some(match all().find(|goals| *goals != first) {
+        None => format!("goals kept: A {a}, B {b}"),
+        Some(other) => format!(
+            "in how many runs goals were kept is not said, since the runs have different ones: {first}; and {other}"
+        ),
+    })
 }

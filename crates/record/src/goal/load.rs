@@ -1,10 +1,10 @@
 //! A load, and the figures of all its runs.
 
 use fizeau_core::LevelLoad;
-use fizeau_metrics::{Comparison, Confidence, Goal, Statistic, mean_of_runs};
+use fizeau_metrics::{Comparison, Confidence, Goal, LevelSummary, Statistic, mean_of_runs};
 use fizeau_pareto::{FigureEstimate, ResponseTrend, TestedLoad, isotonic};
 
-use super::is_upper;
+use super::{is_upper, served};
 
 /// The figure of a goal.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,8 +36,22 @@ pub(crate) struct GoalLevel {
     pub(crate) is_saturated: bool,
     /// The share of the requests that failed.
     pub(crate) failed: f64,
-    /// Of each goal, in order.
+    /// Of each goal, in order; empty where only that requests failed is known.
     pub(crate) figures: Vec<Option<GoalFigure>>,
+}
+
+impl GoalLevel {
+    /// A level at `load` of which so many requests [failed](crate::LevelReport::is_failed) that its figures tell nothing.
+    pub(crate) fn failed(index: usize, load: LevelLoad, level: &LevelSummary) -> Self {
+        Self {
+            index,
+            load,
+            served: served(level).unwrap_or(FigureEstimate::ZERO),
+            is_saturated: false,
+            failed: level.requests.failed_share().unwrap_or_default(),
+            figures: Vec::new(),
+        }
+    }
 }
 
 /// All runs of one load.
@@ -79,7 +93,27 @@ pub(super) fn loads(goals: &[Goal], measured: &[GoalLevel]) -> Vec<LoadRuns> {
             failed: runs.iter().map(|run| run.failed).sum::<f64>() / runs.len() as f64,
         })
     };
-    groups.iter().zip(too_much).filter_map(load).collect()
+    let mut loads: Vec<LoadRuns> = groups.iter().zip(too_much).filter_map(load).collect();
+    stand_in(&groups, &mut loads);
+    loads
+}
+
+/// Gives loads of which only failures are known the figures of the nearest load below, or else above: they are to break the limit of
+/// failures, and no other.
+fn stand_in(groups: &[&[&GoalLevel]], loads: &mut [LoadRuns]) {
+    let is_failed = |load: &LoadRuns| {
+        let mut runs = groups.iter().flat_map(|runs| runs.iter());
+        runs.all(|run| run.load.value() != load.load.value() || run.figures.is_empty())
+    };
+    let failed: Vec<bool> = loads.iter().map(is_failed).collect();
+    for at in (0..loads.len()).filter(|at| failed.get(*at) == Some(&true)) {
+        let has_own = |other: &usize| failed.get(*other) == Some(&false);
+        let beside = (0..at).rev().find(has_own).or_else(|| (at..loads.len()).find(has_own));
+        let figures = beside.and_then(|beside| Some(loads.get(beside)?.figures.clone()));
+        if let Some((load, figures)) = loads.get_mut(at).zip(figures) {
+            load.figures = figures;
+        }
+    }
 }
 
 /// A figure over the runs of a load: that of one run as it is; of several the mean with Student's interval, and of percentiles,

@@ -1,7 +1,7 @@
 //! What shards amount to: figures from the tapes of all, judged again, with the worst of what their clients saw.
 
 use fizeau_core::{LevelLoad, LoadKind, PerSec, WarmUp};
-use fizeau_metrics::{ClientWatch, LevelTally, ResourceNeed, SystemHeadroom};
+use fizeau_metrics::{ClientWatch, LevelTally, SystemHeadroom};
 
 use super::check::{CheckedShards, PlanCoverage};
 use super::senders::ShardSenders;
@@ -116,7 +116,8 @@ fn status(shards: &[MeasuredShard], cuts: &[String]) -> LevelStatus {
     }
 }
 
-/// The load of all shards: rates and concurrencies add up. A shard without a cap had all its requests in flight at once.
+/// The load of all shards: rates and concurrencies add up. A shard without a cap had all its requests in flight at once, and one that
+/// stood by, for which no slot was left, none, though its own level says one, the least there is.
 fn load(shards: &[MeasuredShard]) -> LevelLoad {
     let measured = |shard: &MeasuredShard, kind: LoadKind| {
         let load = shard.summary.as_ref()?.load;
@@ -131,7 +132,10 @@ fn load(shards: &[MeasuredShard]) -> LevelLoad {
     }
     let slots = |shard: &MeasuredShard| {
         let planned = || shard.ahead.cap.map_or(shard.ahead.requests as f64, f64::from);
-        measured(shard, LoadKind::Concurrency).unwrap_or_else(planned)
+        match shard.ahead.cap {
+            Some(0) => 0.0,
+            _ => measured(shard, LoadKind::Concurrency).unwrap_or_else(planned),
+        }
     };
     LoadKind::Concurrency.at(shards.iter().map(slots).sum())
 }
@@ -156,22 +160,12 @@ fn watch(shards: &[MeasuredShard]) -> ClientWatch {
     let greatest = |of: fn(&ClientWatch) -> Option<f64>| {
         seen().filter_map(|watch| of(&watch)).max_by(f64::total_cmp)
     };
-    let scarcest = |of: fn(&SystemHeadroom) -> Option<ResourceNeed>| {
-        let rooms = seen().filter_map(|watch| of(&watch.headroom?));
-        let need = |room: &ResourceNeed| room.needed as f64 / room.limit.max(1) as f64;
-        rooms.max_by(|a, b| need(a).total_cmp(&need(b)))
-    };
-    let headroom = SystemHeadroom {
-        file_descriptors: scarcest(|headroom| headroom.file_descriptors),
-        ports: scarcest(|headroom| headroom.ports),
-    };
-    let is_known = headroom != SystemHeadroom::default();
     ClientWatch {
         threads: u32::try_from(threads(shards)).unwrap_or(u32::MAX),
         cpu_share: greatest(|watch| watch.cpu_share),
         run_delay_share: greatest(|watch| watch.run_delay_share),
         steal_share: greatest(|watch| watch.steal_share),
-        headroom: is_known.then_some(headroom),
+        headroom: SystemHeadroom::scarcest(seen().filter_map(|watch| watch.headroom)),
         ceiling: None,
     }
 }

@@ -20,6 +20,8 @@ pub struct PlanLevel {
     pub(super) is_saturated: bool,
     /// The share of its requests that failed, those that the client cancelled counted on neither side.
     failed: f64,
+    /// Whether so many failed that its figures tell nothing.
+    pub(super) is_failed: bool,
     /// Why it is suspect, in words behind its load; none where it is valid.
     pub(super) doubt: Option<String>,
     figures: LevelFigures,
@@ -67,11 +69,18 @@ enum LevelFigures {
 }
 
 impl PlanLevel {
-    /// A level of a run.
+    /// A level of a run. One of which most requests failed is too much, whatever the others show.
     ///
     /// # Errors
-    /// If the level may be compared with nothing: it is partial or invalid, or nothing completed.
+    /// If the level tells nothing of what the server carries: it is partial, or invalid for another reason than failures.
     pub fn measured(level: &LevelReport) -> Result<Self, UnusableLevel> {
+        if level.is_failed() {
+            let served = served(&level.summary).unwrap_or(FigureEstimate::ZERO);
+            let failed = level.summary.requests.failed_share().unwrap_or_default();
+            let figures = LevelFigures::Measured(Box::new(level.summary.clone()));
+            let all = Self::given(level.load, served, Vec::new()).with_failed_share(failed);
+            return Ok(Self { is_failed: true, figures, ..all });
+        }
         if let Some(reason) = level.left_out() {
             return Err(UnusableLevel::LeftOut { reason });
         }
@@ -95,6 +104,7 @@ impl PlanLevel {
             requests_per_s: served(summary)?,
             is_saturated,
             failed: summary.requests.failed_share().unwrap_or_default(),
+            is_failed: false,
             doubt: None,
             figures: LevelFigures::Measured(Box::new(summary.clone())),
         })
@@ -108,7 +118,8 @@ impl PlanLevel {
         figures: Vec<PlanFigure>,
     ) -> Self {
         let figures = LevelFigures::Given(figures);
-        Self { load, requests_per_s, is_saturated: false, failed: 0.0, doubt: None, figures }
+        let (is_saturated, failed, is_failed, doubt) = (false, 0.0, false, None);
+        Self { load, requests_per_s, is_saturated, failed, is_failed, doubt, figures }
     }
 
     /// The same, this share of its requests having failed, 0 to 1.
@@ -130,13 +141,14 @@ impl PlanLevel {
 
     /// The level as `goals` see it, called `index`.
     pub(super) fn seen_by(&self, goals: &[Goal], index: usize) -> GoalLevel {
+        let figures = goals.iter().map(|goal| self.figure(goal));
         GoalLevel {
             index,
             load: self.load,
             served: self.requests_per_s,
             is_saturated: self.is_saturated,
             failed: self.failed,
-            figures: goals.iter().map(|goal| self.figure(goal)).collect(),
+            figures: figures.filter(|_| !self.is_failed).collect(),
         }
     }
 

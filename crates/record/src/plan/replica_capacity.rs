@@ -89,9 +89,9 @@ impl ReplicaCapacity {
     /// If a goal is about a figure that no level has, no level can be judged, or none keeps the goals.
     pub fn of(levels: &[PlanLevel], goals: &[Goal]) -> Result<Self, NoCapacityReason> {
         let is_open = |level: &&PlanLevel| matches!(level.load, LevelLoad::Rate(_));
-        let open: Vec<&PlanLevel> = levels.iter().filter(is_open).collect();
-        let chosen = if open.is_empty() { levels.iter().collect() } else { open };
-        JudgedLevels { levels: chosen, goals }.capacity()
+        let has_open = levels.iter().any(|level| is_open(&level) && !level.is_failed);
+        let chosen = levels.iter().filter(|level| is_open(level) == has_open);
+        JudgedLevels { levels: chosen.collect(), goals }.capacity()
     }
 }
 

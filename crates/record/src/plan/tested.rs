@@ -136,10 +136,16 @@ impl TestedReplica {
     #[must_use]
     pub fn of(run: &ReadRun) -> Self {
         let (mut levels, mut left_out) = (Vec::new(), Vec::new());
-        for level in tested(run) {
-            match PlanLevel::measured(level) {
-                Ok(usable) => levels.push(usable),
-                Err(reason) => left_out.push(format!("{}: {reason}", level.load)),
+        let tested = tested(run);
+        // Where every level failed or is left out, why it is says more.
+        let has_figures = tested.iter().any(|level| level.left_out().is_none());
+        for level in tested {
+            match (PlanLevel::measured(level), level.left_out()) {
+                (_, Some(reason)) if !has_figures => {
+                    left_out.push(format!("{}: {reason}", level.load));
+                }
+                (Ok(usable), _) => levels.push(usable),
+                (Err(reason), _) => left_out.push(format!("{}: {reason}", level.load)),
             }
         }
         Self {

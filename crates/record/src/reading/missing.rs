@@ -17,8 +17,9 @@ pub(super) fn of(
     if is_alone || run.document_path().parent() != Some(run.path()) {
         return Vec::new();
     }
-    // The sweep itself knows why.
+    // The sweep itself knows why; but of what was measured since, when it was gone on with.
     let mut missing = stored.map(|sweep| sweep.unmeasured.clone()).unwrap_or_default();
+    missing.retain(|one| one.is_lost || levels.iter().all(|level| level.load != one.load));
     let measured = stored.into_iter().flat_map(sweep::measured);
     for (load, folder) in planned(run).into_iter().chain(measured) {
         let is_known = missing.iter().any(|known| known.load == load);

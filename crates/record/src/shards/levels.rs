@@ -39,6 +39,12 @@ fn worse(mut all: ShardsReport, next: &ShardsReport) -> ShardsReport {
             all.gone_in_level.push(gone.clone());
         }
     }
+    for doubt in next.doubts.iter().flatten() {
+        let doubts = all.doubts.get_or_insert_default();
+        if !doubts.contains(doubt) {
+            doubts.push(doubt.clone());
+        }
+    }
     all
 }
 
@@ -53,12 +59,20 @@ fn worse_health(one: &mut ShardHealth, theirs: &ShardHealth, tails: [u64; 2]) {
         (&mut one.cpu_share, theirs.cpu_share),
         (&mut one.run_delay_share, theirs.run_delay_share),
         (&mut one.steal_share, theirs.steal_share),
+        (&mut one.clock_ahead_ms, theirs.clock_ahead_ms),
         (&mut one.clock_uncertainty_ms, theirs.clock_uncertainty_ms),
+        (&mut one.clock_drift_ppm, theirs.clock_drift_ppm),
+        (&mut one.wall_clock_error_ms, theirs.wall_clock_error_ms),
     ];
     for (ours, next) in figures {
-        if next > *ours {
+        // A clock may be behind as well as ahead, and go slow as well as fast.
+        if next.map(f64::abs) > ours.map(f64::abs) {
             *ours = next;
         }
+    }
+    let verdict = |of: &ShardHealth| of.worst.as_ref().map(|worst| worst.verdict);
+    if verdict(theirs) > verdict(one) {
+        one.worst.clone_from(&theirs.worst);
     }
     let slowest = [one.tail_share, theirs.tail_share];
     let slowest = slowest.iter().zip(tails).map(|(share, of)| Some((*share)? * of as f64));
@@ -68,6 +82,8 @@ fn worse_health(one: &mut ShardHealth, theirs: &ShardHealth, tails: [u64; 2]) {
 
 #[cfg(test)]
 mod tests {
+    use fizeau_metrics::{Verdict, VerdictConcern, VerdictReason};
+
     use super::*;
 
     fn health(shard: &str, sent: u64, late: f64, tail: Option<f64>) -> ShardHealth {
@@ -100,6 +116,11 @@ mod tests {
             30,
             vec![health("0/2", 100, 2.0, Some(0.2)), health("1/2", 100, 4.0, Some(0.8))],
         );
+        let mut other = other;
+        let late = VerdictReason::new(Verdict::Invalid, VerdictConcern::Client, "late");
+        (other.health[1].worst, other.health[1].clock_ahead_ms) = (Some(late.clone()), Some(-3.0));
+        let mut one = one;
+        one.health[1].clock_ahead_ms = Some(2.0);
         for (first, second) in [(&one, &other), (&other, &one)] {
             let both = ShardsReport::over_levels([first, second]).unwrap();
             assert_eq!(
@@ -107,6 +128,8 @@ mod tests {
                 (Some(2.0), Some(0.2))
             );
             assert_eq!(both.tail_requests, Some(40));
+            assert_eq!(both.health[1].worst.as_ref(), Some(&late));
+            assert_eq!(both.health[1].clock_ahead_ms, Some(-3.0));
             let found =
                 both.health.iter().map(|one| (one.sent, one.send_lateness_p99_ms, one.tail_share));
             let known = [(150, Some(3.0), Some(0.4)), (150, Some(4.0), Some(0.6))];

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use fizeau_core::{Nanos, Tape};
+use fizeau_core::{Nanos, RequestPurpose, Tape};
 
 /// The slowest hundredth of a known number of requests, by the shard that sent each. Memory is that of the slowest alone.
 #[derive(Debug, Clone)]
@@ -27,7 +27,9 @@ impl TailShares {
     /// no length.
     pub fn add(&mut self, shard: usize, tape: &Tape) {
         let taken = tape.marks.end.and_then(|end| end.since(tape.marks.intended));
-        let Some(taken) = taken.filter(|_| tape.is_success()) else { return };
+        // A probe is none of the load's requests.
+        let counts = tape.is_success() && tape.part == RequestPurpose::Load;
+        let Some(taken) = taken.filter(|_| counts) else { return };
         let is_full = self.slowest.len() >= self.most;
         if is_full && self.slowest.peek().is_some_and(|Reverse((least, _))| *least >= taken) {
             return;

@@ -44,7 +44,7 @@ impl Runs<'_> {
         repeats.map_or_else(|| std::slice::from_ref(level), LoadRepeats::runs)
     }
 
-    /// How the goals came out at a load, by all of its runs that may be compared.
+    /// How the goals came out at a load, by all of its runs that tell what the server carries.
     pub(super) fn results(&self, slo: &Slo, level: &LevelReport) -> Vec<GoalResult> {
         slo.goals.iter().map(|goal| self.result(goal, level)).collect()
     }
@@ -62,7 +62,7 @@ impl Runs<'_> {
     }
 
     fn compared<'b>(&'b self, level: &'b LevelReport) -> impl Iterator<Item = &'b LevelReport> {
-        self.of(level).iter().filter(|run| run.left_out().is_none())
+        self.of(level).iter().filter(|run| run.left_out().is_none() || run.is_failed())
     }
 
     /// The highest load of one kind within `slo`.
@@ -92,12 +92,15 @@ impl Runs<'_> {
     }
 }
 
-/// A run as goals see it; none that may not be compared, or whose load was never there.
+/// A run as goals see it; none that tells nothing of what the server carries, or whose load was never there.
 fn measured(slo: &Slo, index: usize, run: &LevelReport) -> Option<GoalLevel> {
-    if run.left_out().is_some() || run.is_never_full() {
+    if run.is_never_full() {
         return None;
     }
-    Some(GoalLevel {
+    if run.is_failed() {
+        return Some(GoalLevel::failed(index, run.load, &run.summary));
+    }
+    (run.left_out().is_none()).then_some(GoalLevel {
         index,
         load: run.load,
         served: served(&run.summary)?,

@@ -300,3 +300,40 @@ fn a_shard_that_is_here_twice_is_refused_with_the_one_that_is_missing() {
     assert!(refused.contains("missing shards: 1/2; name their folders"), "{refused}");
     shards.iter().for_each(|shard| fs::remove_dir_all(shard).unwrap());
 }
+
+/// A shard that had no slot sent nothing, and counts for none, though its own level has the least load that there is.
+#[test]
+fn a_shard_that_stood_by_adds_nothing_to_the_load() {
+    let with = |slots: u32, load: u32| {
+        move |run: &mut Value, summary: &mut Value| {
+            run["levels"][0]["max_in_flight"] = slots.into();
+            run["setup"]["workload"]["requested"]["arrivals"] = Value::Null;
+            summary["load"] = json!({"concurrency": load});
+        }
+    };
+    let shards = [shard("m15", "shard-0", with(1, 1)), shard("m16", "shard-1", with(0, 1))];
+    let merged = merged("stood by", &shards, MissingShards::Refused, None);
+    let said = &merged["said"];
+    assert_eq!(said["summary"]["load"], json!({"concurrency": 1}), "{merged}");
+    assert_eq!(said["cap"], 1);
+}
+
+/// Probes are none of the requests that the shards' shares are of.
+#[test]
+fn probes_count_for_no_shard() {
+    let shards = [shard("m17", "shard-0", |_, _| ()), shard("m18", "shard-1", |_, _| ())];
+    let tapes = shards[0].join("tapes.jsonl");
+    let text = fs::read_to_string(&tapes).unwrap();
+    let mut probe: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    probe["request"] = 1_000_000.into();
+    probe["part"] = "probe".into();
+    fs::write(&tapes, format!("{probe}\n{text}")).unwrap();
+    for (number, path) in shards.iter().enumerate() {
+        let mut health = ShardHealth::of(format!("{number}/2"));
+        health.sent = 1;
+        let record = ShardRecord { meeting: "m".to_owned(), ..ShardRecord::of_health(health) };
+        RunFolder::again(path).write_shard(&record).unwrap();
+    }
+    let merged = merged("probed", &shards, MissingShards::Refused, None);
+    assert_eq!(merged["said"]["summary"]["shards"]["health"][0]["sent"], text.lines().count());
+}

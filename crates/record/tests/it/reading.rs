@@ -7,7 +7,7 @@ use fizeau_core::UsdPerHour;
 use fizeau_metrics::LevelSummary;
 use fizeau_record::{
     CompareOptions, ComparisonReport, LevelView, NamedRun, Profile, ProfileChoice, RunReader,
-    StoredRun, SummaryDocument, SweepEnding, TestedReplica, TruncatedTail, UnlikeRuns,
+    StoredRun, SummaryDocument, SweepEnding, TestedReplica, TruncatedTail, UnlikeRuns, Unmeasured,
 };
 use fizeau_roofline::HourlyRate;
 
@@ -47,6 +47,22 @@ fn a_comparison_of_repeats_says_in_how_many_the_goals_were_kept() {
     for level in &report.comparisons[0].levels {
         assert!(level.notes.iter().any(|note| note == kept), "{:?}", level.notes);
     }
+    // Counts by goals of their own say nothing beside one another.
+    let other = copied("goals", "sweep");
+    let path = other.join("sweep.json");
+    let mut sweep: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    let own = sweep["slo"].as_str().unwrap().to_owned();
+    sweep["slo"] = "p99 ttft<900ms".into();
+    fs::write(&path, sweep.to_string()).unwrap();
+    let runs = [fixture("sweep"), other.clone()];
+    let report = ComparisonReport::of_runs(&runs, &CompareOptions::default()).unwrap();
+    let differ = format!("since the runs have different ones: {own}; and p99 ttft<900ms");
+    for level in &report.comparisons[0].levels {
+        assert!(level.notes.iter().any(|note| note.ends_with(&differ)), "{:?}", level.notes);
+        assert!(!level.notes.iter().any(|note| note == kept), "{:?}", level.notes);
+    }
+    fs::remove_dir_all(&other).unwrap();
 }
 
 #[test]
@@ -253,6 +269,43 @@ fn a_level_whose_tapes_are_gone_is_lost_and_not_unmeasured() {
     // A level of a sweep by itself misses none of the others.
     let alone = StoredRun::open(fixture("simulated").join(name)).unwrap();
     assert_eq!(alone.report().unwrap().unmeasured(), []);
+}
+
+/// A sweep that was interrupted and gone on with until it was killed has measured what its document says it never did.
+#[test]
+fn a_level_that_was_measured_since_is_not_unmeasured() {
+    let folder = copied("since", "simulated");
+    let path = folder.join("sweep.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut sweep: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let load = StoredRun::open(&folder).unwrap().report().unwrap().levels()[0].load;
+    let never = Unmeasured::never(load, Some("the run was interrupted".to_owned()));
+    sweep["unmeasured"] = serde_json::json!([never]);
+    fs::write(&path, sweep.to_string()).unwrap();
+    assert_eq!(lost(&folder), []);
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A search that was killed before it wrote what it found has missed some long levels and kept another.
+#[test]
+fn several_long_levels_are_those_of_a_search() {
+    let folder = copied("killed-search", "search");
+    for file in ["search.json", "sweep.json"] {
+        fs::remove_file(folder.join(file)).unwrap();
+    }
+    let run = StoredRun::open(&folder).unwrap();
+    let reader = run.reader().unwrap();
+    let together = |long: usize| {
+        let mut levels = reader.levels().unwrap();
+        for level in levels.iter_mut().rev().take(long) {
+            level.name = format!("sustained-{}", level.name);
+        }
+        let read = reader.together(levels).unwrap();
+        (read.is_search, read.sustained.len())
+    };
+    assert_eq!(together(1), (false, 1));
+    assert_eq!(together(2), (true, 2));
+    fs::remove_dir_all(&folder).unwrap();
 }
 
 /// A run is read by what it was measured with, unless something else is said.

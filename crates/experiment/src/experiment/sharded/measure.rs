@@ -8,7 +8,7 @@ use fizeau_core::{Nanos, Stamp, Tape, TapeSink};
 use fizeau_harness::{
     Cancel, DriveEnding, DriveError, DriveNotice, LevelRun, Measure, Observer, PlannedLevel,
 };
-use fizeau_metrics::{ClientCeiling, ClientWatch, LevelTally};
+use fizeau_metrics::{ClientCeiling, ClientWatch, LevelTally, SystemHeadroom};
 use fizeau_record::{MergedTapes, ShardHealth, ShardRecord, ShardsReport, StoredTapes, TailShares};
 use fizeau_workload::{Shard, WalkError};
 
@@ -229,8 +229,8 @@ fn together(run: &mut LevelRun, tally: &LevelTally, parts: &[PartOf]) {
         cpu_share: most(|health| health.cpu_share),
         run_delay_share: most(|health| health.run_delay_share),
         steal_share: most(|health| health.steal_share),
+        headroom: SystemHeadroom::scarcest(reports().filter_map(|report| report.headroom)),
         ceiling: ceiling(reports().map(|report| report.ceiling)),
-        ..run.client.watch
     });
 }
 
@@ -269,6 +269,7 @@ mod tests {
                 abandoned: 0,
                 unsent: 0,
                 threads: 1,
+                headroom: None,
                 ceiling: None,
                 record: ShardRecord::of_health(ShardHealth::default()),
                 tapes_written,

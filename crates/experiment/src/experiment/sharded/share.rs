@@ -195,6 +195,7 @@ pub(super) async fn measure<M: Measure>(
     spool.check(written.map(|_| ()));
     let tapes = (kept.path().join("tapes.jsonl"), spool.written);
     let report = PartReport {
+        headroom: basis.client.headroom,
         ceiling: basis.client.ceiling,
         ..part_report(&run, record, group.error(), tapes)
     };
@@ -216,6 +217,7 @@ fn part_report(
         abandoned: run.driven.abandoned,
         unsent: run.driven.unsent,
         threads: run.client.watch.threads,
+        headroom: None,
         ceiling: None,
         record,
         tapes_written,
