@@ -275,7 +275,7 @@ impl Shown<'_, SweepReport> {
             let at = match reason.figures_of {
                 None if is_everywhere => "every level".to_owned(),
                 Some(worst) if is_everywhere => {
-                    format!("every level; worst at {}", self.label(worst))
+                    format!("every level; {} at {}", reason.figures_word(), self.label(worst))
                 }
                 _ => format!("at {}", reason.at()),
             };

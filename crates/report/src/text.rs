@@ -74,6 +74,20 @@ impl VerdictNotes {
     }
 }
 
+/// With a capital at its front.
+pub(crate) fn capital(words: &str) -> String {
+    let mut chars = words.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// A name in `room` columns; of a longer one the end, which tells folders and addresses apart.
+pub(crate) fn shortened(name: &str, room: usize) -> String {
+    match name.chars().count().checked_sub(room) {
+        None | Some(0) => name.to_owned(),
+        Some(more) => format!("...{}", name.chars().skip(more + 3).collect::<String>()),
+    }
+}
+
 /// The width of a terminal as it comes: that of tables which commands print alone.
 pub(crate) const WIDTH: usize = 80;
 

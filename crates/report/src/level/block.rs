@@ -23,7 +23,7 @@ use crate::shards::{sentences, table_lines};
 use crate::text::{VERDICT, Verbosity, VerdictNotes, plain, shown};
 use fizeau_record::text;
 use fizeau_record::text::wrap;
-use fizeau_record::text::{number, percent, supported};
+use fizeau_record::text::{decimals, number, percent, supported};
 
 /// A class of failures behind their number, which a class `status` would look like.
 fn class_words(class: FailureClass) -> String {
@@ -156,9 +156,11 @@ impl Shown<'_, LevelReport> {
             ),
         ];
         let measured = rates.into_iter().filter(|(_, rate, _)| rate.get() > 0.0);
-        let two = |rate: PerSec| format!("{:.2}", rate.get());
-        let shown = |(name, rate, interval): (_, _, Option<_>)| {
-            line(name, two(rate) + &ends(interval, two))
+        let shown = |(name, rate, interval): (_, PerSec, Option<_>)| {
+            // Two decimals, and more of a slow server's.
+            let decimals = decimals(rate.get()).max(2);
+            let shown = |rate: PerSec| format!("{:.decimals$}", rate.get());
+            line(name, shown(rate) + &ends(interval, shown))
         };
         measured.map(shown).collect()
     }

@@ -3,8 +3,8 @@
 use fizeau_metrics::{Metric, Verdict};
 use fizeau_record::text::number;
 use fizeau_record::{
-    ChosenLevel, FrontierPosition, OperatingPoint, SweepReport, TailLatency, WhatIf, WhatIfVariant,
-    variant_letter as letter,
+    ChosenLevel, FrontierPosition, LatencyBasis, OperatingPoint, STAND_IN_NOTE, SweepReport,
+    TailLatency, WhatIf, WhatIfVariant, variant_letter as letter,
 };
 
 use crate::Shown;
@@ -104,10 +104,26 @@ pub(super) fn rates(chosen: &ChosenLevel<'_>) -> [String; 4] {
     ]
 }
 
+/// What marks the greatest value in place of a p99; a star is on the frontier.
+const GREATEST: &str = "^";
+
 /// The tails of the latencies that have columns in tables, in milliseconds.
 pub(super) fn tails(chosen: &ChosenLevel<'_>) -> Vec<String> {
-    let tail = |metric: Metric| TailLatency::of(metric.distribution(&chosen.level.summary)?);
-    let ms =
-        |tail: Option<TailLatency>| tail.map_or_else(|| "-".to_owned(), |tail| number(tail.ms()));
-    Metric::tabled().map(|metric| ms(tail(metric))).collect()
+    let ms = |tail: Option<TailLatency>| {
+        let Some(tail) = tail else { return "-".to_owned() };
+        let mark = if tail.basis == LatencyBasis::Max { GREATEST } else { "" };
+        format!("{}{mark}", number(tail.ms()))
+    };
+    of_tabled(chosen).map(ms).collect()
+}
+
+fn of_tabled(chosen: &ChosenLevel<'_>) -> impl Iterator<Item = Option<TailLatency>> {
+    let level = chosen.level;
+    Metric::tabled().map(|metric| TailLatency::of(metric.distribution(&level.summary)?))
+}
+
+/// What the mark at a tail of these levels means; none where none has it.
+pub(super) fn greatest_note(chosen: &[ChosenLevel<'_>]) -> Option<String> {
+    let mut tails = chosen.iter().flat_map(of_tabled).flatten();
+    tails.any(|tail| tail.basis == LatencyBasis::Max).then(|| format!("{GREATEST} {STAND_IN_NOTE}"))
 }

@@ -210,7 +210,7 @@ fn it_says_all_that_it_must() {
         "Example CPU at 3 GHz",
         "fizeau sweep --slo 'p99 ttft<150ms, p99 e2el<600ms'",
         "Failed requests are in no latency",
-        "Failures: connect 12 (4 at 64, 8 at 128).",
+        "Failures: connect 12 (at 64 and 128).",
         "Was the client the bottleneck?",
         "kernel 0.035 / 0.050 / 0.050",
         "Checklist: ",
@@ -241,6 +241,20 @@ fn every_chart_is_there_with_its_question_and_its_numbers() {
         );
     }
     assert_eq!(page.matches("<figure").count(), 7);
+}
+
+/// The greatest of few values is no upper limit of their percentile.
+#[test]
+fn charts_in_words_call_the_greatest_of_few_values_so() {
+    let page =
+        read(&Shown(&SweepReport::new(sample::setup(), vec![sample::level(1)], None)).page());
+    assert!(!page.contains("at most"), "{page}");
+    for said in [" at a greatest E2EL of ", " and greatest "] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    let page =
+        read(&Shown(&SweepReport::new(sample::setup(), vec![sample::level(32)], None)).page());
+    assert!(page.contains(" at a p99 E2EL of "), "{page}");
 }
 
 #[test]
