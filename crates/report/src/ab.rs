@@ -6,7 +6,7 @@ use fizeau_metrics::{
 };
 
 use crate::grouped::{grouped, placed};
-use crate::text::{VERDICT, Verbosity, line, plain, sentence, shown};
+use crate::text::{VERDICT, Verbosity, line, plain, requested_lengths, sentence, shown};
 use crate::{Shown, grid, shards};
 use fizeau_record::text::{self, column_decimals, duration_ms};
 use fizeau_record::{AbDocument, AbParty, AbReport, AbRound, FigureDifference, GoalResult};
@@ -77,11 +77,10 @@ impl Shown<'_, AbReport> {
             _ => "no pause between turns".to_owned(),
         };
         let requested = format!(
-            "Workload: {}, {} in, {} out, {}, seed {}; {} rounds, {pause}",
+            "Workload: {}, {}, {}, seed {}; {} rounds, {pause}",
             workload.dataset,
-            workload.input_tokens,
-            workload.output_tokens,
-            workload.arrivals,
+            requested_lengths(workload),
+            workload.arrivals_words(),
             workload.seed_words(),
             self.planned,
         );

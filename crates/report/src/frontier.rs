@@ -398,7 +398,7 @@ fn words(axes: &[Axis]) -> String {
             Objective::Minimize => "less is better",
         };
         // The names of the others have their unit in them.
-        let unit = if axis.name() == "cost_per_million_output" { "US dollars, " } else { "" };
+        let unit = if axis.name() == "cost_per_million_output" { "USD, " } else { "" };
         format!("{} ({unit}{better})", axis.name())
     };
     axes.iter().map(one).collect::<Vec<_>>().join(", ")

@@ -10,7 +10,7 @@ use fizeau_roofline::HourlyRate;
 use crate::Shown;
 use crate::text::{line, sentence};
 use fizeau_record::HighestLoadBasis;
-use fizeau_record::text::{self, usd, usd_beside};
+use fizeau_record::text::{self, usd_beside};
 use fizeau_record::text::{number, percent};
 use fizeau_record::{DevicePlan, MoneyRange, PlanCost, PlanQuery, PlanReport, PlannedFleet};
 
@@ -164,7 +164,7 @@ impl Shown<'_, PlannedFleet> {
                 row(out, label, [marks[0].to_owned() + &likely, marks[1].to_owned() + &cautious]);
             }
         };
-        add("US dollars an hour", &|cost| Some(cost.usd_per_hour));
+        add("USD an hour", &|cost| Some(cost.usd_per_hour));
         add("a month of 730.5 hours", &|cost| Some(cost.usd_per_month));
         add("a request", &|cost| Some(cost.usd_per_request));
         add("1 M output tokens, if they bear all cost", &|cost| cost.usd_per_million_output_alone);
@@ -182,16 +182,8 @@ fn price(hour: Option<&HourlyRate>) -> String {
     let Some(hour) = hour else {
         return "none is known, so the plan counts devices only".to_owned();
     };
-    let (low, high) = (hour.low.get(), hour.high.get());
-    if low >= high {
-        return text::price_words(hour);
-    }
-    let range = format!(
-        "{} to {} US dollars a device and hour; all figures use the middle",
-        usd(low),
-        usd(high)
-    );
-    text::with_price_origin(&range, hour)
+    let middle = if hour.low < hour.high { "; all figures use the middle" } else { "" };
+    text::with_price_origin(&format!("{}{middle}", text::hourly(hour)), hour)
 }
 
 /// A label and two figures.

@@ -141,7 +141,7 @@ impl Shown<'_, SweepReport> {
             workload.dataset,
             requested_lengths(workload),
             workload.seed_words(),
-            workload.arrivals
+            workload.arrivals_words()
         )));
         match &setup.engine {
             EngineRecord::Simulated { description } if self.is_simulated() => {

@@ -378,13 +378,10 @@ pub(super) fn goal_lines(run: &SweepReport) -> Vec<String> {
     let mut lines: Vec<String> = run
         .goal_words()
         .into_iter()
-        .zip(point.goals())
-        .map(|(words, of)| {
-            // Of a sweep the next level may decide; here nothing else does.
-            let words = &of.undecided_words().unwrap_or(words);
-            let (goal, came_out) = words.split_once(": ").unwrap_or((words, ""));
+        .map(|words| {
+            let (goal, came_out) = words.split_once(": ").unwrap_or((&words, ""));
             let padded = line(&format!("{goal}:"), came_out);
-            if padded.chars().count() <= WIDTH { padded } else { wrap(&plain(words), WIDTH) }
+            if padded.chars().count() <= WIDTH { padded } else { wrap(&plain(&words), WIDTH) }
         })
         .collect();
     let is_loose_only = run.decisions().iter().any(OperatingDecision::is_loose_only);

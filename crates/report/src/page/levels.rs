@@ -201,12 +201,9 @@ fn percentiles(report: &SweepReport) -> Option<Table> {
             Metric::headline().filter_map(sample).filter(|(_, sample)| sample.n > 0)
         {
             let mut cells = vec![load_cell(level), Cell::left(metric.entry().label)];
-            cells.extend(SHARES.map(|(_, share)| {
-                let ends = sample.interval(share).map(|ends| (ends.low.get(), ends.high.get()));
-                latency(sample.statistic(share), ends)
-            }));
+            cells.extend(SHARES.map(|(_, share)| latency(sample.statistic(share))));
             let n = Cell::number(sample.n as f64, sample.n.to_string());
-            cells.extend([latency(sample.max, None), n]);
+            cells.extend([latency(sample.max), n]);
             rows.push(Row::plain(cells));
         }
     }
@@ -216,10 +213,10 @@ fn percentiles(report: &SweepReport) -> Option<Table> {
         .unless_empty()
 }
 
-/// With the digits that its interval supports, as in the table of levels.
-fn latency(value: Option<Millis>, ends: Option<(f64, f64)>) -> Cell {
+/// Percentiles of a row have three digits each: rounded by intervals of their own, a higher one may read as less than a lower one.
+fn latency(value: Option<Millis>) -> Cell {
     let Some(ms) = value.map(Millis::get) else { return Cell::text("-") };
-    Cell::number(ms, supported(ms, ends))
+    Cell::number(ms, supported(ms, None))
 }
 
 /// The part of each level that was measured beside the whole, or why there is none.

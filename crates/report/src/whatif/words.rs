@@ -8,6 +8,7 @@ use fizeau_record::{
 };
 
 use crate::Shown;
+use crate::text::{input_lengths, output_lengths};
 
 impl Shown<'_, WhatIf> {
     /// That the goals were assumed where they were, and the note on each configuration that has no level within them.
@@ -41,9 +42,9 @@ impl Shown<'_, WhatIf> {
         let words = [
             engine,
             self.shared(|setup| setup.workload.dataset.clone()),
-            self.shared(|setup| format!("{} tokens in", setup.workload.input_tokens)),
-            self.shared(|setup| format!("{} tokens out", setup.workload.output_tokens)),
-            self.shared(|setup| setup.workload.arrivals.clone()),
+            self.shared(|setup| input_lengths(&setup.workload)),
+            self.shared(|setup| output_lengths(&setup.workload)),
+            self.shared(|setup| setup.workload.arrivals_words()),
             self.shared(|setup| format!("seed {}", setup.workload.seed_words())),
         ];
         words.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -190,6 +190,11 @@ fn what_was_asked_is_said_as_far_as_all_were_asked_it() {
     let (head, _) = text.split_once("  A ").unwrap();
     assert!(!head.contains("tokens in"), "{head}");
     assert!(head.contains(&format!("{} tokens out", same.output_tokens)), "{head}");
+    let mut data = setup();
+    data.workload.input_tokens = "as the data set".to_owned();
+    let variants = vec![variant(&[], 1, Ok(SweepReport::new(data, vec![level(1)], None)))];
+    let text = Shown(&WhatIf::new(setup(), variants, None)).text();
+    assert!(text.contains("input lengths as the data set, "), "{text}");
 }
 
 #[test]

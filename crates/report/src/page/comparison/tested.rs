@@ -85,7 +85,9 @@ impl TestedRun {
             notes: notes.collect(),
             better: outcome_lines(&comparison.levels, ComparisonAnswer::Better),
             worse: outcome_lines(&comparison.levels, ComparisonAnswer::Worse),
-            distance: distance.map(|of| distance::text(of, &candidate)).unwrap_or_default(),
+            distance: distance
+                .map(|of| distance::text(of, [&baseline, &candidate]))
+                .unwrap_or_default(),
             candidate,
             tables,
             baseline,
