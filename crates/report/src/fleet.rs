@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use fizeau_core::Usd;
-use fizeau_record::text::{device_hour, number, percent, usd, wrap_hanging};
+use fizeau_record::text::{number, percent, usd, wrap_hanging};
 use fizeau_telemetry::{ContextSource, FleetReport, ServingAssessment, ServingLimit};
 
 use crate::Shown;
@@ -175,7 +175,8 @@ fn headline(
     };
     let _ = writeln!(out, "{cost}limited by: {}", fleet.limited_by);
     if let Some((price, from)) = report.usd_per_device_hour.zip(report.assumed_price.as_ref()) {
-        let words = format!("assumed: {} ({from}); {own_price}", device_hour(price));
+        let price = usd(price.get());
+        let words = format!("assumed: ${price} a device-hour ({from}); {own_price}");
         let _ = writeln!(out, "{}", wrap_hanging(&words, width, "  "));
     }
 }
@@ -242,6 +243,7 @@ const fn share_of(fleet: &ServingAssessment) -> &'static str {
     if fleet.even_routing.is_some() { "share at even routing" } else { "share" }
 }
 
+/// The screen has no room for the unit in letters.
 fn dollars(amount: Usd) -> String {
-    format!("{} USD", usd(amount.get()))
+    format!("${}", usd(amount.get()))
 }

@@ -16,7 +16,7 @@ pub fn hourly(hour: &HourlyRate) -> String {
 }
 
 /// `2.50 USD a device-hour`.
-pub fn device_hour(price: UsdPerHour) -> String {
+fn device_hour(price: UsdPerHour) -> String {
     format!("{} USD a device-hour", usd(price.get()))
 }
 
