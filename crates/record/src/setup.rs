@@ -176,6 +176,13 @@ document! {
 }
 
 impl WorkloadRecord {
+    /// The arrivals for people. A record has the words of its plan, by which runs are compared: they leave out that rates which
+    /// follow from a closed loop go a fifth beyond it.
+    #[must_use]
+    pub fn arrivals_words(&self) -> String {
+        self.arrivals.replace("up to what the closed loop", "up to 1.2 times what the closed loop")
+    }
+
     /// The seed in words.
     #[must_use]
     pub fn seed_words(&self) -> String {
@@ -238,7 +245,7 @@ impl RunSetup {
             ("Dataset", self.workload.dataset.clone()),
             ("Input tokens", self.workload.input_tokens.clone()),
             ("Output tokens", self.workload.output_tokens.clone()),
-            ("Arrivals", self.workload.arrivals.clone()),
+            ("Arrivals", self.workload.arrivals_words()),
             ("Seed", self.workload.seed_words()),
             ("Speed of light: model", none(&self.model_config)),
             ("Speed of light: device", none(&self.hardware)),

@@ -13,7 +13,7 @@ pub use number::{
 };
 pub use plain::{plain, plain_lines};
 pub(crate) use price::price_origin;
-pub use price::{MILLION, at_price, price_words, usd, usd_beside, with_price_origin};
+pub use price::{MILLION, at_price, hourly, price_words, usd, usd_beside, with_price_origin};
 pub use unreadable::unreadable;
 pub(crate) use words::by_reason;
 pub use words::{

@@ -76,9 +76,26 @@
     tools.append(copy, csv, said);
   };
 
+  // What stands behind a number for whoever reads has columns of its own in a file: what it is, and what it is of.
+  const MARKS = [
+    { sign: '*', head: 'greatest of fewer than 100 values', of: (heads) => heads.join('; ') },
+    { sign: '!', head: 'saturated', of: (heads) => (heads.length > 0 ? 'yes' : '') },
+  ];
+
+  const hasMark = (cell, sign) => cell.dataset.value !== undefined && cell.firstChild.textContent.trim().endsWith(sign);
+
+  // A column for each mark that some row has: its head, then a field a row.
+  const marksOf = (heads, rows) =>
+    MARKS.map(({ sign, head, of }) => [
+      head,
+      ...rows.map((row) => of(heads.filter((_, column) => row.cells[column] && hasMark(row.cells[column], sign)))),
+    ]).filter(([, ...fields]) => fields.some((field) => field !== ''));
+
   // A table as lines of fields: RFC 4180 with commas, plain with tabs.
   fizeau.table = (table, separator) => {
-    const lines = [headsOf(table).map(textOf), ...rowsOf(table).map(fieldsOf)];
+    const [heads, rows] = [headsOf(table).map(textOf), rowsOf(table)];
+    const marks = marksOf(heads, rows);
+    const lines = [heads, ...rows.map(fieldsOf)].map((line, nth) => [...line, ...marks.map((column) => column[nth])]);
     const field = separator === ',' ? quoted : (text) => text.replace(/[\t\r\n]+/g, ' ');
     return lines.map((line) => line.map(field).join(separator) + '\n').join('');
   };

@@ -54,7 +54,7 @@
       const [output, load, ttft] = fizeau.described.timeline.up;
       const [flight, prefill, tokens, , , , , first] = view.colours.series;
       const panels = ['ttft', 'output', 'load', ...(timeline.server ? ['server'] : [])];
-      // A panel's place among the axes, and the part that is the steady state.
+      // A panel's place among the axes, and the part that has figures of its own.
       const on = (panel, more = {}) => {
         const index = panels.indexOf(panel);
         return { xAxisIndex: index, yAxisIndex: index, ...more };
@@ -171,12 +171,12 @@
     return { ...axis, position: 'right', show: known.length > 0, splitLine: { show: false } };
   };
 
-  // The part that the figures of the steady state are of.
+  // The part that has figures beside those of the whole, and of which kind it is.
   const windowOf = (timeline, view) => ({
     silent: true,
     itemStyle: { color: view.colours.faint, opacity: 0.1 },
     label: { show: true, position: 'insideTop', color: view.colours.faint, fontSize: 12 },
-    data: timeline.window_s ? [[{ name: fizeau.lineNamed('timeline', 'window').name, xAxis: timeline.window_s[0] }, { xAxis: timeline.window_s[1] }]] : [],
+    data: timeline.window_s ? [[{ name: timeline.window_kind, xAxis: timeline.window_s[0] }, { xAxis: timeline.window_s[1] }]] : [],
   });
 
   // It ends where the level does, which is no round number: that end has no label.

@@ -5,10 +5,9 @@ use fizeau_metrics::{
     LevelFigure, Verdict,
 };
 
-use crate::Shown;
 use crate::grouped::{grouped, placed};
-use crate::shards;
-use crate::text::{VERDICT, Verbosity, line, plain, sentence, shown};
+use crate::text::{VERDICT, Verbosity, line, plain, requested_lengths, sentence, shown};
+use crate::{Shown, grid, shards};
 use fizeau_record::text::{self, column_decimals, duration_ms};
 use fizeau_record::{AbDocument, AbParty, AbReport, AbRound, FigureDifference, GoalResult};
 use fizeau_record::{ComparisonView, LevelReport, LevelStatus};
@@ -26,26 +25,35 @@ impl Shown<'_, AbDocument> {
             return format!("  no answer: {}", plain(reason));
         };
         let judged: Vec<_> = comparison.figures.iter().filter(|figure| figure.decided).collect();
-        let name = |of: &FigureDifference| format!("{} {}", plain(&of.figure), plain(&of.unit));
-        let names: Vec<String> = judged.iter().map(|of| name(of)).collect();
-        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-        let head = format!("  {:<width$}{:>9}{:>9}{:>9}  answer", "figure", "A", "B", "change");
-        let rows = judged.iter().zip(&names).map(|(of, name)| judged_row(of, name, width));
-        std::iter::once(head).chain(rows).collect::<Vec<_>>().join("\n")
+        let heads = ["figure", "A", "B", "change"].map(str::to_owned);
+        let rows = judged.iter().copied().map(judged_cells);
+        let rows: Vec<_> = rows.collect();
+        let widths = grid::widths([&heads].into_iter().chain(&rows).map(|row| &row[..]));
+        let draw = |row| format!("  {}", grid::line(row, &widths, |_| true, |column| column == 0));
+        let head = format!("{}  answer", draw(&heads));
+        let lines = judged.iter().zip(&rows).map(|(of, row)| judged_line(of, &draw(row)));
+        std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// An answer that has no room beside its figures stands below them.
-fn judged_row(of: &FigureDifference, name: &str, width: usize) -> String {
-    let number =
-        |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"));
+/// The name of a figure, both sides with as many decimals, and the change; a share in percent.
+fn judged_cells(of: &FigureDifference) -> [String; 4] {
+    let name = format!("{} {}", plain(&of.figure), plain(&of.unit));
+    let (factor, unit) = if of.unit.is_empty() { (100.0, " %") } else { (1.0, "") };
+    let [a, b] = [of.baseline, of.candidate].map(|side| side.map(|value| value * factor));
+    let decimals = column_decimals([a, b].into_iter().flatten());
+    let side = |value: Option<f64>| {
+        value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}{unit}"))
+    };
     let change = of.tested.as_ref().and_then(|tested| tested.change);
-    let change =
-        change.map_or_else(|| "-".to_owned(), |change| format!("{:+.1} %", 100.0 * change));
+    let change = change.map(|change| format!("{:+.1} %", 100.0 * change));
+    [name.trim_end().to_owned(), side(a), side(b), change.unwrap_or_else(|| "-".to_owned())]
+}
+
+/// An answer that has no room beside its figures stands below them.
+fn judged_line(of: &FigureDifference, figures: &str) -> String {
     let answer = of.answer.as_deref().or(of.answer_reason.as_deref());
-    let (a, b) = (number(of.baseline), number(of.candidate));
     let answer = plain(answer.unwrap_or("-"));
-    let figures = format!("  {name:<width$}{a:>9}{b:>9}{change:>9}");
     match figures.chars().count() + 2 + answer.chars().count() > 80 {
         true => format!("{figures}\n      {answer}"),
         false => format!("{figures}  {answer}"),
@@ -69,11 +77,10 @@ impl Shown<'_, AbReport> {
             _ => "no pause between turns".to_owned(),
         };
         let requested = format!(
-            "Workload: {}, {} in, {} out, {}, seed {}; {} rounds, {pause}",
+            "Workload: {}, {}, {}, seed {}; {} rounds, {pause}",
             workload.dataset,
-            workload.input_tokens,
-            workload.output_tokens,
-            workload.arrivals,
+            requested_lengths(workload),
+            workload.arrivals_words(),
             workload.seed_words(),
             self.planned,
         );
@@ -156,7 +163,7 @@ impl Shown<'_, AbReport> {
                 .filter_map(of_side);
             let places = places.collect::<Vec<_>>().join("; ");
             let figures = reason.figures_of.map_or_else(String::new, |(side, round)| {
-                format!("; worst: {} in round {round}", letter(side))
+                format!("; {}: {} in round {round}", reason.figures_word(), letter(side))
             });
             let verdict = reason.verdict.as_str();
             let text = shown(reason.text, verbosity);

@@ -90,7 +90,8 @@ document! {
         /// Its figures, by the names of the columns of [`LevelTable`](crate::LevelTable): `requests_per_s`, `output_tps`,
         /// `output_tps_per_device`, `user_tps`, `p50_ttft_ms`, `p99_e2el_ms`, ...
         pub figures: ChartFigures = figures_of(run, level),
-        /// The share of the bound of output throughput that was reached, 0 to 1; absent without a bound.
+        /// The share of the speed of light in output throughput that was reached, 0 to 1: of the bound, of a mixture of experts at even
+        /// routing; absent without one.
         pub light_share: Option<f64> = level.speed_of_light.output_share().map(BoundShare::get),
         /// What its tapes show; absent where they were not read.
         pub detail: Option<ChartDetail> = ChartDetail::of(level),

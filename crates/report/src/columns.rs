@@ -11,7 +11,7 @@ pub use compared::{LevelTableContent, LevelTableRun};
 pub use imported::ImportedTableRun;
 
 use crate::{ChartFigure, ChartFigures, TableCell};
-pub(crate) use figures::{Figure, of_metric};
+pub(crate) use figures::{Figure, failed, of_metric};
 use fizeau_core::UsdPerHour;
 use fizeau_record::{LevelReport, ReadRun, RunSetup, SweepReport};
 use fizeau_roofline::System;

@@ -340,7 +340,7 @@ impl Shown<'_, ComparisonReport> {
             }
         }
         if let Some(distance) = &comparison.frontier_distance {
-            out.push(wrap(&plain(&distance::text(distance, "B")), WIDTH));
+            out.push(wrap(&plain(&distance::text(distance, ["A", "B"])), WIDTH));
         }
         if verbosity == Verbosity::Brief {
             brief_levels(&comparison.levels, out);

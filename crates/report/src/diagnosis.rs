@@ -81,7 +81,7 @@ pub(crate) fn figures(level: &LevelDiagnosis) -> [(&'static str, &DiagnosedFigur
 pub(crate) fn level_title(level: &LevelDiagnosis) -> String {
     let load = match level.load {
         LevelLoad::Concurrency(slots) => format!("Concurrency {slots}"),
-        LevelLoad::Rate(rate) => format!("{} requests/s", rate.get()),
+        LevelLoad::Rate(_) => format!("{} requests/s", level.load.number()),
     };
     let (in_flight, decoding) = (level.in_flight, level.decoding);
     format!("{load}: {in_flight:.1} in flight, {decoding:.1} decoding, on average")

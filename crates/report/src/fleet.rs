@@ -7,7 +7,7 @@ use fizeau_record::text::{number, percent, usd, wrap_hanging};
 use fizeau_telemetry::{ContextSource, FleetReport, ServingAssessment, ServingLimit};
 
 use crate::Shown;
-use crate::text::plain;
+use crate::text::{plain, shortened};
 
 /// So many replicas have a row.
 const ROWS: usize = 12;
@@ -84,10 +84,11 @@ impl Shown<'_, FleetReport> {
                 ServingLimit::Idle => "idle".to_owned(),
                 limit => format!("limited by {limit}"),
             });
-            words.push(format!("{:.0} output tokens/s", fleet.output_tokens_per_s.get()));
+            words.push(format!("{} output tokens/s", number(fleet.output_tokens_per_s.get())));
             words.extend(fleet.headline_same_latency().map(|same| {
                 let what = if fleet.even_routing.is_some() { EVENLY } else { "the bound" };
-                format!("{:.0} at {what} and the same TPOT", same.output_tokens_per_s.get())
+                let rate = number(same.output_tokens_per_s.get());
+                format!("{rate} at {what} and the same TPOT")
             }));
             words.push(format!("{:.1} running", fleet.running));
             words.extend(fleet.waiting.map(|waiting| format!("{waiting:.1} waiting")));
@@ -128,9 +129,9 @@ fn figures(
         None => ("bound", fleet.bound_output_tokens_per_s),
     };
     row("", "now".to_owned(), head.to_owned(), None, "");
-    let rate = |rate: f64| format!("{rate:.0}");
-    let bound = bound.map_or_else(String::new, |of| rate(of.get()));
-    row("output tokens/s", rate(fleet.output_tokens_per_s.get()), bound, fleet.headline(), "");
+    let bound = bound.map_or_else(String::new, |of| number(of.get()));
+    let now = number(fleet.output_tokens_per_s.get());
+    row("output tokens/s", now, bound, fleet.headline(), "");
     if let Some(decode) = fleet.headline_decode() {
         let note = format!("batch {:.1}, {}", decode.batch, decode.limited_by);
         let [now, bound] = [decode.tpot, decode.bound_tpot].map(|ms| number(ms.get()));
@@ -145,7 +146,7 @@ fn figures(
         let cost = same.usd_per_million_output_tokens;
         let cost = cost.map_or_else(String::new, |usd| format!(", {} a million", dollars(usd)));
         let note = format!("batch {}{cost}", same.batch);
-        let rate = rate(same.output_tokens_per_s.get());
+        let rate = number(same.output_tokens_per_s.get());
         row("  at the same TPOT", String::new(), rate, None, &note);
     }
     let _ = writeln!(out, "\n{}\n", wrap_hanging(&state(fleet), width, ""));
@@ -196,13 +197,13 @@ fn devices(report: &FleetReport) -> Option<String> {
 fn state(fleet: &ServingAssessment) -> String {
     let mut words = vec![format!("{:.1} running", fleet.running)];
     words.extend(fleet.waiting.map(|waiting| format!("{waiting:.1} waiting")));
-    words.extend(fleet.kv_use.map(|share| format!("KV cache {:.0} %", share * 100.0)));
+    words.extend(fleet.kv_use.map(|share| format!("KV cache {}", percent(share))));
     words.extend(fleet.context.map(|context| {
         let how = if context.source == ContextSource::KvCache { "" } else { "about " };
         format!("context {how}{:.0}", context.tokens)
     }));
     if fleet.cached_share > 0.0 {
-        words.push(format!("{:.0} % of prompts cached", fleet.cached_share * 100.0));
+        words.push(format!("{} of prompts cached", percent(fleet.cached_share)));
     }
     words.extend(fleet.queue.map(|queue| format!("queue {} ms", number(queue.get()))));
     words.join(", ")
@@ -216,7 +217,7 @@ fn rows(out: &mut String, report: &FleetReport, width: usize) {
         "replica", "running", "waiting", "tokens/s", "share"
     );
     for replica in report.replicas.iter().take(ROWS) {
-        let address: String = plain(&replica.address).chars().take(left - 1).collect();
+        let address = shortened(&plain(&replica.address), left - 1);
         let Some(of) = &replica.assessment else {
             let _ = writeln!(out, "{address:<left$}{:>8}", "-");
             continue;
@@ -225,9 +226,9 @@ fn rows(out: &mut String, report: &FleetReport, width: usize) {
         let waiting = of.waiting.map_or_else(|| "-".to_owned(), |waiting| format!("{waiting:.1}"));
         let _ = writeln!(
             out,
-            "{address:<left$}{:>8.1}{waiting:>8}{:>9.0}{share:>7}  {}",
+            "{address:<left$}{:>8.1}{waiting:>8}{:>9}{share:>7}  {}",
             of.running,
-            of.output_tokens_per_s.get(),
+            number(of.output_tokens_per_s.get()),
             of.limited_by
         );
     }
@@ -242,6 +243,7 @@ const fn share_of(fleet: &ServingAssessment) -> &'static str {
     if fleet.even_routing.is_some() { "share at even routing" } else { "share" }
 }
 
+/// The screen has no room for the unit in letters.
 fn dollars(amount: Usd) -> String {
     format!("${}", usd(amount.get()))
 }

@@ -9,7 +9,7 @@ use fizeau_record::text::{percent, wrap};
 use fizeau_record::variant_letter as letter;
 use serde_json::{Map, Value, json};
 
-use crate::text::{WIDTH, plain};
+use crate::text::{WIDTH, capital, plain};
 use crate::{ExcludedLevel, Shown};
 
 /// What the rows of a [`LevelTable`](crate::LevelTable) are, for who reads what is on their frontier.
@@ -369,13 +369,7 @@ impl<'a> FrontierLevels<'a> {
         let figure = |level: &Level| level.figures.get(axis).copied().flatten();
         let figures = || rows.iter().filter_map(|(_, level)| figure(level)).map(f64::abs);
         let least = figures().filter(|figure| *figure > 0.0).fold(f64::INFINITY, f64::min);
-        let decimals = match least {
-            least if least < 0.01 => 4,
-            least if least < 0.1 => 3,
-            least if least < 10.0 => 2,
-            least if least < 100.0 => 1,
-            _ => 0,
-        };
+        let decimals = decimals(least);
         let cell = |(_, level): &(usize, &Level)| {
             let star = if self.is_greatest(level, axis) { "*" } else { "" };
             figure(level)
@@ -396,11 +390,6 @@ fn counted(many: usize, what: &str) -> String {
     }
 }
 
-fn capital(words: &str) -> String {
-    let mut chars = words.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
-}
-
 /// Each axis with its direction in words.
 fn words(axes: &[Axis]) -> String {
     let one = |axis: &Axis| {
@@ -409,10 +398,21 @@ fn words(axes: &[Axis]) -> String {
             Objective::Minimize => "less is better",
         };
         // The names of the others have their unit in them.
-        let unit = if axis.name() == "cost_per_million_output" { "US dollars, " } else { "" };
+        let unit = if axis.name() == "cost_per_million_output" { "USD, " } else { "" };
         format!("{} ({unit}{better})", axis.name())
     };
     axes.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// As many decimals as suit the least of a column, other than zero.
+fn decimals(least: f64) -> usize {
+    match least {
+        least if least < 0.01 => (1.0 - least.log10().floor()).clamp(4.0, 12.0) as usize,
+        least if least < 0.1 => 3,
+        least if least < 10.0 => 2,
+        least if least < 100.0 => 1,
+        _ => 0,
+    }
 }
 
 /// Broken between words; further lines stand further in. A line that fits is left as it is.
@@ -422,4 +422,15 @@ fn wrapped(text: &str) -> String {
         return text.trim_end().to_owned();
     }
     wrap(&text, WIDTH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decimals;
+
+    #[test]
+    fn rows_of_a_small_figure_can_be_told_apart() {
+        assert_eq!([2e-4, 3e-5, 0.05, 42.0].map(decimals), [5, 6, 3, 1]);
+        assert_eq!(decimals(f64::INFINITY), 0);
+    }
 }

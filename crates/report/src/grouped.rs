@@ -1,7 +1,5 @@
 //! Reasons that hold at many places, each said once.
 
-use std::cmp::Ordering;
-
 use fizeau_core::{LevelLoad, LoadKind};
 use fizeau_metrics::{Verdict, VerdictReason};
 use fizeau_record::text::listed;
@@ -10,11 +8,18 @@ use fizeau_record::text::listed;
 #[derive(Debug)]
 pub(crate) struct GroupedReason<'a, P> {
     pub(crate) verdict: Verdict,
-    /// Its text at the place where its figures are greatest.
+    /// Its text at the place where it is worst; at the first where its figures do not say how bad it is.
     pub(crate) text: &'a str,
     /// Where that is, if it reads otherwise elsewhere.
     pub(crate) figures_of: Option<P>,
     pub(crate) places: Vec<P>,
+}
+
+impl<P> GroupedReason<'_, P> {
+    /// What the place is that the figures of the text are of.
+    pub(crate) fn figures_word(&self) -> &'static str {
+        if severity(self.text).is_some() { "worst" } else { "figures" }
+    }
 }
 
 /// `reasons` with their places, those of one kind said once. The gravest come first; reasons of one weight keep their order.
@@ -33,10 +38,9 @@ pub(crate) fn grouped<'a, P: Clone + PartialEq>(
         if VerdictReason::headline(known.text) != VerdictReason::headline(text) {
             let first = known.places.first();
             let of = known.figures_of.take().or_else(|| first.cloned());
-            let is_greater =
-                figures(text).partial_cmp(&figures(known.text)) == Some(Ordering::Greater);
-            known.figures_of = if is_greater { Some(place.clone()) } else { of };
-            known.text = if is_greater { text } else { known.text };
+            let is_worse = severity(text) > severity(known.text);
+            known.figures_of = if is_worse { Some(place.clone()) } else { of };
+            known.text = if is_worse { text } else { known.text };
         }
         if !known.places.contains(&place) {
             known.places.push(place);
@@ -51,7 +55,7 @@ impl GroupedReason<'_, String> {
     pub(crate) fn at(&self) -> String {
         let of = self.figures_of.as_ref();
         let of = of.filter(|_| self.places.len() > 1);
-        let of = of.map_or_else(String::new, |of| format!("; worst at {of}"));
+        let of = of.map_or_else(String::new, |of| format!("; {} at {of}", self.figures_word()));
         format!("{}{of}", listed(&self.places))
     }
 }
@@ -72,8 +76,8 @@ impl GroupedReason<'_, LevelLoad> {
         let kinds: Vec<String> = kinds.collect();
         let worst = self.figures_of.filter(|_| self.places.len() > 1);
         let worst = worst.map_or_else(String::new, |load| match kinds.len() {
-            1 => format!("; worst at {}", load.number()),
-            _ => format!("; worst at {load}"),
+            1 => format!("; {} at {}", self.figures_word(), load.number()),
+            _ => format!("; {} at {load}", self.figures_word()),
         });
         format!("{}{worst}", kinds.join(", and at "))
     }
@@ -100,12 +104,16 @@ fn bare(word: &str) -> &str {
     word.trim_matches(['(', ')', ',', ';'])
 }
 
-/// The figures in what `text` says first, in their order; the name of a percentile is none.
-fn figures(text: &str) -> Vec<f64> {
-    let words = VerdictReason::headline(text).split_whitespace();
-    let counted = words.filter(|word| !STATISTICS.contains(&bare(word)));
-    let numbers = counted.flat_map(|word| word.split(|c: char| !c.is_ascii_digit() && c != '.'));
-    numbers.filter_map(|number| number.parse().ok()).collect()
+/// How bad it is that `text` says first: the figure before its limit, or which part `3 of 10 ...` are; none of what has neither.
+fn severity(text: &str) -> Option<f64> {
+    let words: Vec<&str> = VerdictReason::headline(text).split_whitespace().map(bare).collect();
+    let number = |word: &&str| word.parse::<f64>().ok();
+    let limit = words.windows(2).position(|pair| pair[0] == "limit" && number(&pair[1]).is_some());
+    match (limit, &*words) {
+        (Some(limit), _) => words[..limit].iter().rev().find_map(number),
+        (None, [part, "of", whole, ..]) => Some(number(part)? / number(whole)?),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -133,16 +141,16 @@ mod tests {
     #[test]
     fn reasons_of_one_kind_are_one_whatever_their_figures_are_of() {
         let texts = [
-            "another program took the CPU: 47.0 % of the time; the client thread waited for a CPU that long",
-            "another program took the CPU: 50.1 % of the time; the most delayed of 2 client threads waited for a CPU that long",
-            "another program took the CPU: 12.0 % of the time; the most delayed of 8 client threads waited for a CPU that long",
+            "another program took the CPU: 47.0 % of the time (limit 5.0 %); the client thread waited for a CPU that long",
+            "another program took the CPU: 50.1 % of the time (limit 5.0 %); the most delayed of 2 client threads waited for a CPU that long",
+            "another program took the CPU: 12.0 % of the time (limit 5.0 %); the most delayed of 8 client threads waited for a CPU that long",
         ];
         let loads = [1, 4, 16].map(|load| LoadKind::Concurrency.at(f64::from(load)));
         let reasons = loads.into_iter().zip(texts);
         let all = grouped(reasons.map(|(load, text)| (load, Verdict::Suspect, text)));
         assert_eq!((all.len(), all[0].text), (1, texts[1]));
         assert_eq!(all[0].at(), "concurrency 1, 4 and 16; worst at 4");
-        let late = ["sent late: p99 12.0 ms", "sent late: max 28.0 ms"];
+        let late = ["sent late: p99 12.0 ms (limit 10 ms)", "sent late: max 28.0 ms (limit 10 ms)"];
         let rates = [10.0, 20.0].map(|rate| LoadKind::Rate.at(rate));
         let reasons = rates.into_iter().zip(late);
         let all = grouped(reasons.map(|(load, text)| (load, Verdict::Suspect, text)));
@@ -151,6 +159,51 @@ mod tests {
         let both = loads.into_iter().chain(rates).map(|load| (load, Verdict::Suspect, "late"));
         let at = "concurrency 1, 4 and 16, and at 10 and 20 requests/s";
         assert_eq!(grouped(both)[0].at(), at);
+    }
+
+    /// Not where most of them failed: where the greatest share did.
+    #[test]
+    fn the_worst_is_that_furthest_beyond_the_limit() {
+        for (texts, worst) in [
+            (
+                [
+                    "6 of 50 requests failed (12.0 %, limit 1.0 %)",
+                    "40 of 1000 requests failed (4.0 %, limit 1.0 %)",
+                ],
+                1,
+            ),
+            (
+                [
+                    "the server counted 240.0 tokens a prompt, not 250.0 as requested (off by 4.0 %, limit 1.0 %)",
+                    "the server counted 120.0 tokens a prompt, not 250.0 as requested (off by 52.0 %, limit 1.0 %)",
+                ],
+                2,
+            ),
+            (
+                [
+                    "the cache supplied 44.0 % of the prompt tokens, not the requested 50.0 % (off by 6.0 points, limit 5.0)",
+                    "the cache supplied 10.0 % of the prompt tokens, not the requested 50.0 % (off by 40.0 points, limit 5.0)",
+                ],
+                2,
+            ),
+            (
+                [
+                    "9 of 1000 planned requests were never sent; an earlier turn failed",
+                    "3 of 10 planned requests were never sent; an earlier turn failed",
+                ],
+                2,
+            ),
+        ] {
+            let reasons = [1, 2].into_iter().zip(texts);
+            let all =
+                grouped(reasons.map(|(load, text)| (load.to_string(), Verdict::Suspect, text)));
+            assert_eq!(all[0].at(), format!("1 and 2; worst at {worst}"), "{texts:?}");
+        }
+        let held = [1, 2]
+            .map(|n| (n.to_string(), format!("the limit on requests in flight delayed {n} of 9")));
+        let all =
+            grouped(held.iter().map(|(at, text)| (at.clone(), Verdict::Suspect, text.as_str())));
+        assert_eq!(all[0].at(), "1 and 2; figures at 1");
     }
 
     #[test]

@@ -84,6 +84,20 @@ impl Shown<'_, ImportedRun> {
         if self.levels().iter().any(|level| !level.greatest_for_p99.is_empty()) {
             lines.push("* the greatest of fewer than 100 values".to_owned());
         }
+        lines.extend(self.not_in_figures());
+        for caveat in self.caveats() {
+            lines.extend(wrapped(&format!("note: {caveat}"), "  "));
+        }
+        lines.push("Not known:".to_owned());
+        for known in self.not_known() {
+            lines.extend(wrapped(&format!("  {}: {}", known.what, known.why), "    "));
+        }
+        lines
+    }
+
+    /// What no figure has: requests that failed, levels that are left out, further runs of a load.
+    fn not_in_figures(&self) -> Vec<String> {
+        let mut lines = Vec::new();
         let failed: u64 = self.levels().iter().filter_map(|level| level.counts.failed).sum();
         if failed > 0 {
             let (requests, they) =
@@ -100,14 +114,13 @@ impl Shown<'_, ImportedRun> {
                 "a load that was measured more than once is shown by one of its runs".to_owned(),
             );
         }
-        for caveat in self.caveats() {
-            lines.extend(wrapped(&format!("note: {caveat}"), "  "));
-        }
-        lines.push("Not known:".to_owned());
-        for known in self.not_known() {
-            lines.extend(wrapped(&format!("  {}: {}", known.what, known.why), "    "));
-        }
         lines
+    }
+
+    /// The same, and what is not quite as its name says.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let caveats = self.caveats().into_iter().map(str::to_owned);
+        self.not_in_figures().into_iter().chain(caveats).collect()
     }
 }
 

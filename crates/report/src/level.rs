@@ -9,5 +9,6 @@ mod until;
 mod window;
 mod workload;
 
+pub(crate) use goodput::counted_of;
 pub(crate) use proof::tail;
-pub(crate) use window::{not_steady, part_cells};
+pub(crate) use window::{PLATEAU_NOTE, not_steady, part_cells, part_name};

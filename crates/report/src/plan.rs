@@ -10,7 +10,7 @@ use fizeau_roofline::HourlyRate;
 use crate::Shown;
 use crate::text::{line, sentence};
 use fizeau_record::HighestLoadBasis;
-use fizeau_record::text::{self, usd, usd_beside};
+use fizeau_record::text::{self, usd_beside};
 use fizeau_record::text::{number, percent};
 use fizeau_record::{DevicePlan, MoneyRange, PlanCost, PlanQuery, PlanReport, PlannedFleet};
 
@@ -63,7 +63,7 @@ impl Shown<'_, PlannedFleet> {
         let heads = ["expected", "cautious"];
         row(out, "", heads.map(str::to_owned));
         let fleets = [Some(self.fleets.likely), self.fleets.cautious];
-        let at_most = if self.carried.is_open_above { "at most " } else { "" };
+        let at_most = |fleet: &Fleet| at_most(self.may_be_fewer(fleet));
         let fleet = |text: &dyn Fn(&Fleet) -> String| {
             fleets.map(|fleet| fleet.as_ref().map_or_else(|| "-".to_owned(), text))
         };
@@ -71,13 +71,13 @@ impl Shown<'_, PlannedFleet> {
             out,
             "replicas",
             fleet(&|fleet| match fleet.spare {
-                0 => format!("{at_most}{}", fleet.needed),
-                spare => format!("{at_most}{} + {spare}", fleet.needed),
+                0 => format!("{}{}", at_most(fleet), fleet.needed),
+                spare => format!("{}{} + {spare}", at_most(fleet), fleet.needed),
             }),
         );
         let each = plan.source.devices_per_replica.get();
         let devices =
-            |fleet: &Fleet| format!("{at_most}{}", fleet.installed().saturating_mul(each));
+            |fleet: &Fleet| format!("{}{}", at_most(fleet), fleet.installed().saturating_mul(each));
         row(out, &format!("devices, {each} a replica"), fleet(&devices));
         row(out, "in use", fleet(&|fleet| percent(fleet.utilisation)));
         self.money(out);
@@ -147,16 +147,24 @@ impl Shown<'_, PlannedFleet> {
         }
     }
 
-    /// Halfway between the lowest and the highest price.
+    /// Whether fewer replicas may be enough, since each may carry more than was tested: one is the fewest that there can be.
+    fn may_be_fewer(&self, fleet: &Fleet) -> bool {
+        self.0.carried.is_open_above && fleet.needed > 1
+    }
+
+    /// Halfway between the lowest and the highest price; at most so much where fewer replicas may be enough.
     fn money(&self, out: &mut String) {
         let Some(likely) = &self.cost else { return };
         let costs = [Some(likely), self.cautious_cost.as_ref()];
+        let fleets = [Some(self.fleets.likely), self.fleets.cautious];
+        let marks = fleets.map(|fleet| at_most(fleet.is_some_and(|of| self.may_be_fewer(&of))));
         let mut add = |label: &str, of: &dyn Fn(&PlanCost) -> Option<MoneyRange>| {
             if of(likely).is_some() {
-                row(out, label, usd_beside(costs.map(|cost| Some(of(cost?)?.middle()))));
+                let [likely, cautious] = usd_beside(costs.map(|cost| Some(of(cost?)?.middle())));
+                row(out, label, [marks[0].to_owned() + &likely, marks[1].to_owned() + &cautious]);
             }
         };
-        add("US dollars an hour", &|cost| Some(cost.usd_per_hour));
+        add("USD an hour", &|cost| Some(cost.usd_per_hour));
         add("a month of 730.5 hours", &|cost| Some(cost.usd_per_month));
         add("a request", &|cost| Some(cost.usd_per_request));
         add("1 M output tokens, if they bear all cost", &|cost| cost.usd_per_million_output_alone);
@@ -165,21 +173,17 @@ impl Shown<'_, PlannedFleet> {
     }
 }
 
+const fn at_most(is_limit: bool) -> &'static str {
+    if is_limit { "at most " } else { "" }
+}
+
 /// What an hour costs, and who says so.
 fn price(hour: Option<&HourlyRate>) -> String {
     let Some(hour) = hour else {
         return "none is known, so the plan counts devices only".to_owned();
     };
-    let (low, high) = (hour.low.get(), hour.high.get());
-    if low >= high {
-        return text::price_words(hour);
-    }
-    let range = format!(
-        "{} to {} US dollars a device and hour; all figures use the middle",
-        usd(low),
-        usd(high)
-    );
-    text::with_price_origin(&range, hour)
+    let middle = if hour.low < hour.high { "; all figures use the middle" } else { "" };
+    text::with_price_origin(&format!("{}{middle}", text::hourly(hour)), hour)
 }
 
 /// A label and two figures.

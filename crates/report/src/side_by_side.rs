@@ -5,7 +5,7 @@ use fizeau_record::text::column_decimals;
 use fizeau_record::{ImportedRun, SweepReport};
 
 use crate::table::{TablePlace, places};
-use crate::text::plain;
+use crate::text::{plain, shortened};
 use crate::{ChartLevel, ChartRun, Shown, grid};
 
 /// Head, its unit or statistic, and the figure's name.
@@ -114,12 +114,4 @@ fn cells(levels: &[(&ChartRun, &ChartLevel)], name: &str) -> Vec<String> {
 /// Whether the greatest value stands in for a percentile.
 fn is_stand_in(level: &ChartLevel, name: &str) -> bool {
     level.figures.get(name).is_some_and(|figure| figure.stand_in)
-}
-
-/// A name in `room` columns; of a longer one the end, which tells folders apart.
-fn shortened(name: &str, room: usize) -> String {
-    match name.chars().count().checked_sub(room) {
-        None | Some(0) => name.to_owned(),
-        Some(more) => format!("...{}", name.chars().skip(more + 3).collect::<String>()),
-    }
 }

@@ -122,8 +122,9 @@ fn expected_words(calibrated: &CalibratedComparison, measured: f64) -> String {
     let ends = Some((of.low().get(), of.high().get()));
     let [value, low, high] =
         [of.value(), of.low(), of.high()].map(|rate| supported(rate.get(), ends));
-    let share = calibrated.output_share.map(percent).unwrap_or_default();
-    format!("{value} ({low} to {high}), you have {} ({share})", supported(measured, None))
+    let share = calibrated.output_share.map(|share| format!(" ({})", percent(share)));
+    let share = share.unwrap_or_default();
+    format!("{value} ({low} to {high}), you have {}{share}", supported(measured, None))
 }
 
 /// How far off the calibration was on families that it had not seen.

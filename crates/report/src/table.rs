@@ -8,7 +8,7 @@ use fizeau_record::LevelReport;
 use fizeau_record::text::{half_width, supported};
 use fizeau_roofline::BoundShare;
 
-use crate::columns::{Figure, of_metric};
+use crate::columns::{Figure, failed, of_metric};
 
 /// One column with its cells, a cell for each level.
 #[derive(Debug)]
@@ -54,10 +54,7 @@ pub(crate) fn columns(levels: &[&LevelReport]) -> Vec<Column> {
     let (requested, unit) =
         if levels.iter().any(by_rate) { ("load", "req/s") } else { ("", "conc") };
     let column = |group, head, rank, cells| Column { group, head, rank, cells };
-    let failed = texts(levels, |level| {
-        let requests = &level.summary.requests;
-        (requests.failed - requests.cancelled()).to_string()
-    });
+    let failed = texts(levels, |level| failed(level).to_string());
     let of_light = |level: &&LevelReport| Figure {
         value: level.speed_of_light.output_share().map(BoundShare::percent),
         ..Figure::default()

@@ -141,7 +141,7 @@ impl Shown<'_, SweepReport> {
             workload.dataset,
             requested_lengths(workload),
             workload.seed_words(),
-            workload.arrivals
+            workload.arrivals_words()
         )));
         match &setup.engine {
             EngineRecord::Simulated { description } if self.is_simulated() => {
@@ -275,7 +275,7 @@ impl Shown<'_, SweepReport> {
             let at = match reason.figures_of {
                 None if is_everywhere => "every level".to_owned(),
                 Some(worst) if is_everywhere => {
-                    format!("every level; worst at {}", self.label(worst))
+                    format!("every level; {} at {}", reason.figures_word(), self.label(worst))
                 }
                 _ => format!("at {}", reason.at()),
             };

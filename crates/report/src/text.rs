@@ -27,17 +27,22 @@ pub enum Verbosity {
 
 /// The lengths that were asked for, whether by a law or by a data set.
 pub(crate) fn requested_lengths(workload: &WorkloadRecord) -> String {
-    let (input, output) = (&workload.input_tokens, &workload.output_tokens);
-    let is_of_data = |lengths: &str| lengths.starts_with("as the ");
-    let input = match is_of_data(input) {
-        true => format!("input lengths {input}"),
-        false => format!("{input} tokens in"),
-    };
-    let output = match is_of_data(output) {
-        true => format!("output lengths {output}"),
-        false => format!("{output} out"),
-    };
-    format!("{input}, {output}")
+    format!("{}, {}", input_lengths(workload), lengths(&workload.output_tokens, "output", "out"))
+}
+
+pub(crate) fn input_lengths(workload: &WorkloadRecord) -> String {
+    lengths(&workload.input_tokens, "input", "tokens in")
+}
+
+pub(crate) fn output_lengths(workload: &WorkloadRecord) -> String {
+    lengths(&workload.output_tokens, "output", "tokens out")
+}
+
+fn lengths(lengths: &str, of: &str, words: &str) -> String {
+    match lengths.starts_with("as the ") {
+        true => format!("{of} lengths {lengths}"),
+        false => format!("{lengths} {words}"),
+    }
 }
 
 /// The text of a reason or of a note: in brief what it says first.
@@ -71,6 +76,20 @@ impl VerdictNotes {
             }
         }
         lines
+    }
+}
+
+/// With a capital at its front.
+pub(crate) fn capital(words: &str) -> String {
+    let mut chars = words.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// A name in `room` columns; of a longer one the end, which tells folders and addresses apart.
+pub(crate) fn shortened(name: &str, room: usize) -> String {
+    match name.chars().count().checked_sub(room) {
+        None | Some(0) => name.to_owned(),
+        Some(more) => format!("...{}", name.chars().skip(more + 3).collect::<String>()),
     }
 }
 

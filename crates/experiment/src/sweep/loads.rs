@@ -145,7 +145,7 @@ impl SweepLoads {
 pub enum SweepRates {
     /// These; none where it is not asked for.
     Named(Vec<PerSec>),
-    /// So many, up to what the closed loops show can be served.
+    /// So many, up to 1.2 times what the closed loops show can be served.
     Auto(u32),
 }
 

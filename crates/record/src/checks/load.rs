@@ -57,7 +57,7 @@ impl CheckInputs<'_> {
                 ));
             }
             let arrivals = match self.levels.len() {
-                1 => self.setup.workload.arrivals.clone(),
+                1 => self.setup.workload.arrivals_words(),
                 _ => format!("a law of arrivals{}", self.at(&open)),
             };
             return CheckFinding::pass(format!("{arrivals}{capped}"));

@@ -145,17 +145,6 @@ impl GoalResult {
         u64::try_from(requests.div_ceil(u128::from(values) * 10)).ok()
     }
 
-    /// How it came out where one level is all that there is, and [so many values](Self::values_needed) would decide it.
-    #[must_use]
-    pub fn undecided_words(&self) -> Option<String> {
-        let (needs, goal) = (self.values_needed()?, self.outcome.goal);
-        let (asked, values) = (goal.statistic.as_str(), self.stand_in?.values);
-        Some(format!(
-            "{}: not decided: {asked} needs {needs} values, there are {values}",
-            goal.describe()
-        ))
-    }
-
     /// The goal and what was measured, in words: `p99 TTFT < 500 ms: met, measured 441 ms, margin 12 %`.
     #[must_use]
     pub fn words(&self) -> String {
@@ -249,8 +238,11 @@ impl GoalResult {
             }
             (Some(value), Some(StandIn { values, needs })) => {
                 let (greatest, requested) = (shown(value), goal.statistic.as_str());
+                // That the greatest of few keeps the limit does not show that the percentile does.
                 if is_met {
-                    format!("met (maximum {greatest} of {values}; {requested} needs {needs})")
+                    format!(
+                        "not decided (maximum {greatest} of {values}; {requested} needs {needs})"
+                    )
                 } else {
                     format!("missed (maximum {greatest} of {values}; {requested} needs {needs})")
                 }

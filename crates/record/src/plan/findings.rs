@@ -50,7 +50,7 @@ impl PlanReport {
         };
         let name = &self.plans().get(least)?.source.name;
         Some(format!(
-            "Which plan is the cheapest is not known: {} {is}, and may come to less than {} US dollars an hour of {name}; test {it} at \
+            "Which plan is the cheapest is not known: {} {is}, and may come to less than {} USD an hour of {name}; test {it} at \
              higher loads",
             listed(&names),
             usd(price)

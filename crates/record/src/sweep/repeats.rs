@@ -186,13 +186,11 @@ impl SweepReport {
         &self.repeats
     }
 
-    /// Every run that was measured, load by load: the level that stands for a load, then all runs of it where there are several, that
-    /// one among them; and last the one at the operating point.
+    /// Every run that was measured, once, load by load; and last the one at the operating point.
     pub fn measured_runs(&self) -> impl Iterator<Item = &LevelReport> {
         let of_loads = self.levels.iter().flat_map(|level| {
             let repeats = self.repeats.iter().find(|all| all.load() == Some(level.load));
-            let runs = repeats.map_or(&[][..], LoadRepeats::runs);
-            std::iter::once(level).chain(runs)
+            repeats.map_or_else(|| std::slice::from_ref(level), LoadRepeats::runs)
         });
         // Of a search it stands among the levels.
         let apart = |run: &&LevelReport| self.answer != Some(run.load);

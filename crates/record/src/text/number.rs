@@ -81,14 +81,30 @@ pub fn duration_ms(ms: f64) -> String {
     if ms.abs() < 1e4 { format!("{} ms", number(ms)) } else { format!("{} s", number(ms / 1e3)) }
 }
 
-/// A share as a percentage: `58 %`, `0.31 %`.
+/// A share as a percentage: `58 %`, `0.31 %`. Only all of it is `100 %`.
 pub fn percent(share: f64) -> String {
     match share * 100.0 {
         p if !p.is_finite() => "-".to_owned(),
+        p if (p - 100.0).abs() < 0.5 + ROUNDING => near_all(p),
         p if p == 0.0 || p.abs() >= 9.95 => format!("{p:.0} %"),
         p if p.abs() >= 0.995 => format!("{p:.1} %"),
         p if p > 0.0 && p < 0.005 => "under 0.01 %".to_owned(),
         p => format!("{p:.2} %"),
+    }
+}
+
+/// Less than this is left by sums of shares.
+const ROUNDING: f64 = 1e-9;
+
+/// With as many decimals, up to two, as tell it from all.
+fn near_all(percent: f64) -> String {
+    let mut shown = (0..=2).map(|decimals| format!("{percent:.decimals$}"));
+    let apart = shown.find(|shown| shown.trim_end_matches(['0', '.']) != "1");
+    match apart {
+        _ if (percent - 100.0).abs() < ROUNDING => "100 %".to_owned(),
+        Some(apart) => format!("{apart} %"),
+        None if percent < 100.0 => "over 99.99 %".to_owned(),
+        None => "over 100 %".to_owned(),
     }
 }
 
@@ -134,6 +150,25 @@ mod tests {
         assert_eq!(percent(0.0031), "0.31 %");
         assert_eq!(percent(0.0), "0 %");
         assert_eq!(percent(0.000_04), "under 0.01 %");
+    }
+
+    /// Of 1000 requests 4 that missed a goal are not none.
+    #[test]
+    fn only_all_of_it_is_a_hundred_percent() {
+        let shown = [0.994, 0.995, 0.996, 0.999_6, 0.999_96, 1.0, 0.3 + 0.6 + 0.1, 1.004, 1.000_4];
+        let expected = [
+            "99 %",
+            "99.5 %",
+            "99.6 %",
+            "99.96 %",
+            "over 99.99 %",
+            "100 %",
+            "100 %",
+            "100.4 %",
+            "100.04 %",
+        ];
+        assert_eq!(shown.map(percent), expected);
+        assert_eq!([1.000_004, 1.006].map(percent), ["over 100 %", "101 %"]);
     }
 
     #[test]

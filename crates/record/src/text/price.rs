@@ -1,15 +1,23 @@
 //! What an hour of a device costs, in words.
 
+use fizeau_core::UsdPerHour;
 use fizeau_roofline::{HourlyRate, PriceOrigin};
 
 /// What a reader is told of a price: how much, who says so, and when.
 pub fn price_words(hour: &HourlyRate) -> String {
+    with_price_origin(&hourly(hour), hour)
+}
+
+/// `2.50 USD a device-hour`, or from where to where it goes.
+pub fn hourly(hour: &HourlyRate) -> String {
     let (low, high) = (hour.low.get(), hour.high.get());
-    let price = match low < high {
-        false => format!("{} US dollars a device and hour", usd(low)),
-        true => format!("{} to {} US dollars a device and hour", usd(low), usd(high)),
-    };
-    with_price_origin(&price, hour)
+    let from = if low < high { format!("{} to ", usd(low)) } else { String::new() };
+    format!("{from}{}", device_hour(hour.high))
+}
+
+/// `2.50 USD a device-hour`.
+fn device_hour(price: UsdPerHour) -> String {
+    format!("{} USD a device-hour", usd(price.get()))
 }
 
 /// `price`, and who says so.
@@ -31,7 +39,7 @@ pub const MILLION: &str = "A million output tokens";
 
 /// At what price something costs so much: `at 2.10 USD a device-hour, as given`.
 pub fn at_price(hour: &HourlyRate) -> String {
-    let low = usd(hour.low.get());
+    let lowest = device_hour(hour.low);
     let origin = match &hour.origin {
         PriceOrigin::Given => "as given".to_owned(),
         PriceOrigin::Owned => "as the cost of owning it".to_owned(),
@@ -44,7 +52,7 @@ pub fn at_price(hour: &HourlyRate) -> String {
         PriceOrigin::Published { kind, date, .. } => format!("published {date} ({kind})"),
         _ => "of unknown origin".to_owned(),
     };
-    format!("at {low} USD a device-hour, {origin}")
+    format!("at {lowest}, {origin}")
 }
 
 /// Who says so, as files have it.

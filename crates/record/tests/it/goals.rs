@@ -48,16 +48,14 @@ fn judged(slo: &str, runs: Vec<LevelReport>) -> (GoalResult, Option<u64>) {
 fn the_greatest_of_too_few_values_decides_against_a_goal_and_not_for_it() {
     let (met, needed) = judged("p99 ttft<50ms", runs(&[(60, 40.0)]));
     assert_eq!((met.is_met(), met.values_needed(), needed), (true, Some(100), Some(100)));
-    let undecided = "p99 TTFT < 50 ms: not decided: p99 needs 100 values, there are 60";
-    assert_eq!(met.undecided_words().as_deref(), Some(undecided));
     assert_eq!(met.measured_words().as_deref(), Some("40.0 ms, greatest of 60"));
-    assert_eq!(met.words(), "p99 TTFT < 50 ms: met (maximum 40.0 ms of 60; p99 needs 100)");
+    let undecided = "p99 TTFT < 50 ms: not decided (maximum 40.0 ms of 60; p99 needs 100)";
+    assert_eq!(met.words(), undecided);
     let (missed, needed) = judged("p99 ttft<30ms", runs(&[(60, 40.0)]));
     assert_eq!((missed.is_met(), missed.values_needed(), needed), (false, None, None));
-    assert_eq!(missed.undecided_words(), None);
     assert_eq!(missed.words(), "p99 TTFT < 30 ms: missed (maximum 40.0 ms of 60; p99 needs 100)");
     let (known, needed) = judged("p99 ttft<50ms", runs(&[(100, 40.0)]));
-    assert_eq!((known.values_needed(), known.undecided_words(), needed), (None, None, None));
+    assert_eq!((known.values_needed(), needed), (None, None));
     assert_eq!(known.measured_words().as_deref(), Some("40.0 ms"));
     assert_eq!(known.words(), "p99 TTFT < 50 ms: met, measured 40.0 ms, margin 20 %");
     assert_eq!(known.words_simulated(), "p99 TTFT < 50 ms: met, simulated 40.0 ms, margin 20 %");

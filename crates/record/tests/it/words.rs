@@ -160,10 +160,10 @@ fn what_files_call_by_short_names_is_put_into_words() {
 fn a_price_says_whose_it_is() {
     let given = HourlyRate::given(UsdPerHour::new(2.5)).unwrap();
     assert_eq!(at_price(&given), "at 2.50 USD a device-hour, as given");
-    assert_eq!(price_words(&given), "2.50 US dollars a device and hour, as given");
+    assert_eq!(price_words(&given), "2.50 USD a device-hour, as given");
     let mut range = given.clone();
     range.high = UsdPerHour::new(3.0);
-    assert_eq!(price_words(&range), "2.50 to 3.00 US dollars a device and hour, as given");
+    assert_eq!(price_words(&range), "2.50 to 3.00 USD a device-hour, as given");
     let published = HourlyRate::lowest_published(Device::named("h100-sxm").unwrap()).unwrap();
     assert!(at_price(&published).contains(" a device-hour, published"), "{}", at_price(&published));
     assert!(price_words(&published).ends_with("this is not an offer: give the price that you pay"));

@@ -192,7 +192,7 @@ impl ChartDescription {
                 key: "timeline",
                 title: "Load and throughput over time",
                 question: "Was it steady while it was measured?",
-                caption: "What users saw over time (time to first token, output tokens per second), the requests in flight, and what the server reported: its batch and its queue, its KV cache, the power of its devices. The shaded part is the steady state.",
+                caption: "What users saw over time (time to first token, output tokens per second), the requests in flight, and what the server reported: its batch and its queue, its KV cache, the power of its devices. The shaded part is that of which the level has figures beside those of the whole.",
                 across: vec![seconds()],
                 up: vec![
                     tokens,
@@ -200,7 +200,6 @@ impl ChartDescription {
                     figure(Metric::Ttft),
                 ],
                 lines: vec![
-                    line("window", "window of the steady figures", Dash::Solid),
                     line("ttft", "median TTFT", Dash::Solid),
                     line("ttft_max", "longest TTFT", Dash::Dotted),
                     line("running", "running (by the server)", Dash::Dashed),

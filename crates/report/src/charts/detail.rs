@@ -8,6 +8,8 @@ use fizeau_record::{LevelDetail, LevelReport, LevelTelemetry};
 use fizeau_telemetry::{JudgedStep, ServerTimeline, TimelinePoint};
 use serde::Serialize;
 
+use crate::level::part_name;
+
 /// Distributions and the timeline of a level.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -31,15 +33,16 @@ document! {
         let times = |of: fn(&TimeSeriesBin) -> Option<Millis>| {
             timeline.bins.iter().map(|bin| of(bin).map(|time| rounded(time.get()))).collect()
         };
-        let window = level.summary.windowed.figures().map(|figures| figures.window.span);
+        let part = level.summary.windowed.figures().map(|figures| &figures.window);
         // The timeline begins at the first release, as the window is counted from the epoch; both are of one clock.
         let seconds = |at: fizeau_core::Stamp| at.saturating_since(timeline.start).as_secs_f64();
     } {
         /// The length of a bin in seconds.
         pub bin_s: f64 = timeline.bin.as_secs_f64(),
-        /// The part that the figures of the steady state are of, in seconds from the first bin's start; absent where there is none,
-        /// and the figures are of the whole.
-        pub window_s: Option<(f64, f64)> = window.map(|span| (seconds(span.from()), seconds(span.to()))),
+        /// The part that has figures beside those of the whole, in seconds from the first bin's start; absent where there is none.
+        pub window_s: Option<(f64, f64)> = part.map(|part| (seconds(part.span.from()), seconds(part.span.to()))),
+        /// What kind of part it is: `steady part`, `part asked for`, or a `plateau of the concurrency`, which is not known to be steady.
+        pub window_kind: Option<&'static str> = part.map(part_name),
         /// Requests in flight.
         pub in_flight: Vec<f64> = each(|bin| bin.in_flight),
         /// Requests waiting for their first token.

@@ -167,3 +167,9 @@ pub(super) fn saturated(row: &Row<'_>) -> Option<String> {
 pub(super) fn verdict(row: &Row<'_>) -> Option<String> {
     Some(row.level.validity.verdict.as_str().to_owned())
 }
+
+/// How many requests failed; what the client itself cancelled is no failure.
+pub(crate) fn failed(level: &LevelReport) -> u64 {
+    let requests = &level.summary.requests;
+    requests.failed.saturating_sub(requests.cancelled())
+}

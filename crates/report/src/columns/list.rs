@@ -124,7 +124,8 @@ const PER_ONE: &[Column] = &[
 const LAST: &[Column] = &[
     column("greatest_for_p99", "columns of p99 that hold the greatest of fewer than 100 values", Text(figures::stand_ins)),
     column("completed", "requests", Number(|row| Some(row.level.summary.requests.completed as f64))),
-    column("failed", "requests", Number(|row| Some(row.level.summary.requests.failed as f64))),
+    column("failed", "requests", Number(|row| Some(figures::failed(row.level) as f64))),
+    column("cancelled", "requests that the client itself cancelled, as at an interrupt", Number(|row| Some(row.level.summary.requests.cancelled() as f64))),
     column("prompt_tokens", "mean of a request", Number(figures::prompt)),
     column("output_tokens", "mean of a request", Number(figures::reply)),
     column("context_tokens", "both together", Number(figures::context)),

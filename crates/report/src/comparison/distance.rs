@@ -4,13 +4,15 @@ use fizeau_record::text::number;
 use fizeau_record::{FrontierChange, FrontierDistance};
 
 /// `Frontier: B has +12 % [+5 %, +20 %] requests/s at equal p99 E2EL (100 to 500 ms), -8 % ...`.
-pub(crate) fn text(distance: &FrontierDistance, candidate: &str) -> String {
+pub(crate) fn text(distance: &FrontierDistance, [baseline, candidate]: [&str; 2]) -> String {
     let rate = one(&distance.requests_per_s, "requests/s", "p99 E2EL", " ms");
     let tail = one(&distance.p99_e2el_ms, "p99 E2EL", "requests/s", "");
     match (rate, tail) {
         (Ok(rate), Ok(tail)) => format!("Frontier: {candidate} has {rate}, {tail}"),
         (Ok(one), Err(_)) | (Err(_), Ok(one)) => format!("Frontier: {candidate} has {one}"),
-        (Err(why), Err(_)) => format!("Frontier: no distance between A and {candidate}: {why}"),
+        (Err(why), Err(_)) => {
+            format!("Frontier: no distance between {baseline} and {candidate}: {why}")
+        }
     }
 }
 

@@ -27,8 +27,9 @@ pub(super) fn of(sides: [(&'static str, &ComparedRun); 2]) -> Vec<String> {
             _ => format!("{}; {}", at("A", &a), at("B", &b)),
         };
         let worst = note.figures_of.filter(|_| note.places.len() > 1);
-        let worst = worst
-            .map_or_else(String::new, |(side, level)| format!("; worst: {}", at(side, &[level])));
+        let worst = worst.map_or_else(String::new, |(side, level)| {
+            format!("; {}: {}", note.figures_word(), at(side, &[level]))
+        });
         format!("{} ({places}{worst})", VerdictReason::headline(note.text))
     };
     all.iter().map(line).collect()

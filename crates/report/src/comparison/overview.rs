@@ -1,9 +1,9 @@
 //! Many levels of a comparison in one table.
 
-use fizeau_metrics::{ComparedFigure, ComparisonAnswer, UntestedReason};
+use fizeau_metrics::{ComparedFigure, ComparisonAnswer, TestFindings, UntestedReason};
 use fizeau_record::ComparedLevel;
 
-use super::table::change;
+use super::table::with_sign;
 use crate::grid;
 use crate::text::{WIDTH, plain};
 
@@ -50,14 +50,23 @@ fn wanted(row: &ComparedFigure) -> String {
 
 fn cell(row: &ComparedFigure) -> String {
     let Ok(tested) = &row.tested else { return "-".to_owned() };
-    let (change, _) = change(tested);
-    let change = change.trim_end_matches(" %");
+    let change = change(row, tested);
     let stand_in = if row.stands_for.is_some() { "*" } else { "" };
     match row.answer() {
         Some(ComparisonAnswer::Better) => format!("{change}{stand_in} better"),
         Some(ComparisonAnswer::Worse) => format!("{change}{stand_in} worse"),
         _ => format!("{change}{stand_in}"),
     }
+}
+
+/// In percent, as the heading says. Of nothing there is no share: then the difference, with its unit.
+fn change(row: &ComparedFigure, tested: &TestFindings) -> String {
+    let (effect, factor, unit) = match (tested.relative, row.figure.unit()) {
+        (Some(relative), _) => (relative, 100.0, String::new()),
+        (None, "") => (tested.difference, 100.0, " points".to_owned()),
+        (None, unit) => (tested.difference, 1.0, format!(" {unit}")),
+    };
+    with_sign(effect, factor, &unit).0
 }
 
 /// What the marks of the table mean.

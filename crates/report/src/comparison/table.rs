@@ -93,10 +93,14 @@ fn answer(row: &ComparedFigure) -> &'static str {
 
 /// The difference in percent and its interval; in the figure's unit where the baseline is zero.
 pub(crate) fn change(tested: &TestFindings) -> (String, String) {
-    let (effect, unit, factor) = match tested.relative {
-        Some(relative) => (relative, " %", 100.0),
-        None => (tested.difference, "", 1.0),
-    };
+    match tested.relative {
+        Some(relative) => with_sign(relative, 100.0, " %"),
+        None => with_sign(tested.difference, 1.0, ""),
+    }
+}
+
+/// An effect times `factor` with its sign and `unit`, and its interval.
+pub(super) fn with_sign(effect: Estimate<f64>, factor: f64, unit: &str) -> (String, String) {
     let decimals = decimals(effect, factor);
     // Adding zero makes what is rounded to a negative zero positive.
     let signed = |value: f64| format!("{:+.decimals$}", round(value * factor, decimals));

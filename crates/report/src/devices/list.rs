@@ -3,7 +3,7 @@
 use fizeau_core::{BytesPerSec, Watts};
 use fizeau_roofline::{Device, MathType};
 
-const HEAD: [&str; 9] = ["device", "GiB", "GB/s", "bf16", "fp8", "fp4", "link", "W", "$/h"];
+const HEAD: [&str; 9] = ["device", "GiB", "GB/s", "bf16", "fp8", "fp4", "link", "W", "USD/h"];
 
 const LEGEND: &str =
     "GiB held; GB/s read; bf16, fp8, fp4: dense TFLOP/s; link: GB/s to neighbours, in

@@ -22,7 +22,7 @@ pub(super) fn of(device: &Device) -> String {
     }
     if !device.prices.is_empty() {
         text.push('\n');
-        row(&mut text, "$/h of one", "price", "by whom; source");
+        row(&mut text, "USD/h of one", "price", "by whom; source");
     }
     for price in &device.prices {
         row(&mut text, "", &price_range(price), &by_whom(price, &mut sources));

@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
-use fizeau_core::PerSec;
+use fizeau_core::{FailureClass, PerSec};
 use fizeau_metrics::{Distribution, Metric as LevelFigure, RateDistribution, Statistic};
 use fizeau_roofline::BoundShare;
 
 use super::run::{VERDICTS, is};
 use super::{MetricFamily, MetricKind, MetricValue};
-use crate::columns::figures_of;
+use crate::columns::{failed, figures_of};
 use crate::telemetry::{TelemetryExport, exported};
 use crate::{ChartFigures, TableRun};
 use fizeau_record::{FrontierPosition, LevelReport, SweepReport};
@@ -192,11 +192,16 @@ fn verdicts(level: &Level<'_>) -> Vec<LabelledValue> {
 fn outcomes(level: &Level<'_>) -> Vec<LabelledValue> {
     let counts = &level.report.summary.requests;
     let of = |outcome: &str, count: u64| ("outcome", outcome.to_owned(), count as f64);
-    vec![of("completed", counts.completed), of("failed", counts.failed)]
+    vec![
+        of("completed", counts.completed),
+        of("failed", failed(level.report)),
+        of("cancelled", counts.cancelled()),
+    ]
 }
 
 fn failures(level: &Level<'_>) -> Vec<LabelledValue> {
     let classes = level.report.summary.requests.by_class.iter();
+    let classes = classes.filter(|(class, _)| **class != FailureClass::Cancelled);
     classes.map(|(class, count)| ("class", class.to_string(), *count as f64)).collect()
 }
 

@@ -34,8 +34,8 @@ impl Shown<'_, ImportedRun> {
         text.push_str(
             "\nBold: no other load beats it. \\*: the greatest of fewer than 100 values.\n\n",
         );
-        for caveat in self.caveats() {
-            text.push_str(&format!("- {}\n", escape(caveat)));
+        for remark in self.remarks() {
+            text.push_str(&format!("- {}\n", escape(&remark)));
         }
         text.push_str("\nNot known:\n\n");
         for known in self.not_known() {

@@ -23,7 +23,7 @@ use crate::shards::{sentences, table_lines};
 use crate::text::{VERDICT, Verbosity, VerdictNotes, plain, shown};
 use fizeau_record::text;
 use fizeau_record::text::wrap;
-use fizeau_record::text::{number, percent, supported};
+use fizeau_record::text::{decimals, number, percent, supported};
 
 /// A class of failures behind their number, which a class `status` would look like.
 fn class_words(class: FailureClass) -> String {
@@ -156,9 +156,11 @@ impl Shown<'_, LevelReport> {
             ),
         ];
         let measured = rates.into_iter().filter(|(_, rate, _)| rate.get() > 0.0);
-        let two = |rate: PerSec| format!("{:.2}", rate.get());
-        let shown = |(name, rate, interval): (_, _, Option<_>)| {
-            line(name, two(rate) + &ends(interval, two))
+        let shown = |(name, rate, interval): (_, PerSec, Option<_>)| {
+            // Two decimals, and more of a slow server's.
+            let decimals = decimals(rate.get()).max(2);
+            let shown = |rate: PerSec| format!("{:.decimals$}", rate.get());
+            line(name, shown(rate) + &ends(interval, shown))
         };
         measured.map(shown).collect()
     }
@@ -376,13 +378,10 @@ pub(super) fn goal_lines(run: &SweepReport) -> Vec<String> {
     let mut lines: Vec<String> = run
         .goal_words()
         .into_iter()
-        .zip(point.goals())
-        .map(|(words, of)| {
-            // Of a sweep the next level may decide; here nothing else does.
-            let words = &of.undecided_words().unwrap_or(words);
-            let (goal, came_out) = words.split_once(": ").unwrap_or((words, ""));
+        .map(|words| {
+            let (goal, came_out) = words.split_once(": ").unwrap_or((&words, ""));
             let padded = line(&format!("{goal}:"), came_out);
-            if padded.chars().count() <= WIDTH { padded } else { wrap(&plain(words), WIDTH) }
+            if padded.chars().count() <= WIDTH { padded } else { wrap(&plain(&words), WIDTH) }
         })
         .collect();
     let is_loose_only = run.decisions().iter().any(OperatingDecision::is_loose_only);

@@ -15,7 +15,7 @@ impl Shown<'_, LevelReport> {
         let Some(rate) = all.goodput else { return Vec::new() };
         let rates = ends_of("good requests", all.intervals.goodput_per_s, |end| number(end.get()));
         let shares = ends_of("requests", all.intervals.good_share, percent);
-        let of = if self.summary.requests.unsent > 0 { "due" } else { "sent" };
+        let of = counted_of([self.0]);
         let mut lines = vec![
             line("Goodput (req/s):", number(rate.rate.get()) + &rates),
             line(&format!("Goodput share of all {of}:"), percent(rate.share) + &shares),
@@ -42,6 +42,12 @@ impl Shown<'_, LevelReport> {
         }
         lines
     }
+}
+
+/// Of which requests good ones are counted: what was due and never sent met no goal.
+pub(crate) fn counted_of<'a>(levels: impl IntoIterator<Item = &'a LevelReport>) -> &'static str {
+    let mut levels = levels.into_iter();
+    if levels.any(|level| level.summary.requests.unsent > 0) { "due" } else { "sent" }
 }
 
 /// `ttft:500       97 %`

@@ -9,8 +9,9 @@ use fizeau_metrics::{
 use super::block::{ends_of, sentence};
 use crate::Shown;
 use crate::block::line;
+use crate::text::capital;
 use fizeau_record::LevelReport;
-use fizeau_record::text::{number, supported};
+use fizeau_record::text::{decimals, number, supported};
 
 impl Shown<'_, LevelReport> {
     /// How much was going on at a time.
@@ -140,14 +141,18 @@ fn both(sample: &Distribution) -> String {
     format!("{} / {}", known(Statistic::P50), known(Statistic::P99))
 }
 
-/// What kind of part it is.
-const fn name(window: &MeasuredWindow) -> &'static str {
+/// What kind of part it is. A plateau is not known to be steady.
+pub(crate) const fn part_name(window: &MeasuredWindow) -> &'static str {
     match window.reason {
-        CutReason::Requested => "Part asked for:",
-        CutReason::Stationary => "Steady part:",
-        CutReason::Plateau { .. } => "Plateau of the concurrency:",
+        CutReason::Requested => "part asked for",
+        CutReason::Stationary => "steady part",
+        CutReason::Plateau { .. } => "plateau of the concurrency",
     }
 }
+
+/// What is to be known of a plateau that stands in for a steady state.
+pub(crate) const PLATEAU_NOTE: &str =
+    "the plateau of the concurrency: all slots in use, but not known to be steady";
 
 /// `880 of 1000 in 48.2 s`, and below it how many are excluded before and after.
 fn cuts(window: &MeasuredWindow) -> [String; 2] {
@@ -155,7 +160,10 @@ fn cuts(window: &MeasuredWindow) -> [String; 2] {
     let all = cut_front + kept + cut_back;
     let seconds = number(span.length().as_secs_f64());
     [
-        line(name(window), format_args!("{kept} of {all} in {seconds} s")),
+        line(
+            &format!("{}:", capital(part_name(window))),
+            format_args!("{kept} of {all} in {seconds} s"),
+        ),
         line("  Excluded first/last:", format_args!("{cut_front} / {cut_back}")),
     ]
 }
@@ -172,10 +180,15 @@ pub(crate) fn not_steady(why: NoWindowReason) -> String {
     }
 }
 
+/// One decimal, and more of a time that would read as none.
+fn few_decimals(ms: Millis) -> usize {
+    if ms.get() < 0.1 { decimals(ms.get()) } else { 1 }
+}
+
 /// `12.3 / 15.9`, a tail that the sample does not support left out.
 fn two(sample: &Distribution) -> String {
     let known = |value: Option<Millis>| {
-        value.map_or_else(|| "-".to_owned(), |ms| format!("{:.1}", ms.get()))
+        value.map_or_else(|| "-".to_owned(), |ms| format!("{:.1$}", ms.get(), few_decimals(ms)))
     };
     format!("{} / {}", known(sample.p50.value()), known(sample.p99.value()))
 }

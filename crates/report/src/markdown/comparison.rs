@@ -42,7 +42,7 @@ impl Shown<'_, ComparisonReport> {
             out.push_str(&format!("\nCompared although these differ:\n\n{fields}"));
         }
         if let Some(distance) = &comparison.frontier_distance {
-            let text = crate::comparison::distance::text(distance, "B");
+            let text = crate::comparison::distance::text(distance, ["A", "B"]);
             out.push_str(&format!("\n{}\n", escape(&text)));
         }
         for level in &comparison.levels {

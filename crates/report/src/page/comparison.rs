@@ -202,6 +202,9 @@ fn changed(report: &ComparisonReport) -> Option<Table> {
     Table::new("What changed", heads.map(Head::words), rows).unless_empty()
 }
 
+/// What a run says of what it does not know.
+const NOT_KNOWN: [&str; 3] = [NOT_RECORDED, "unknown", "not given"];
+
 /// What was run and on what, a column a run; rows that differ are marked.
 fn setups(runs: &[(&str, Rows)]) -> Table {
     let first = runs.first().map(|run| run.1.clone()).unwrap_or_default();
@@ -211,7 +214,7 @@ fn setups(runs: &[(&str, Rows)]) -> Table {
         let value = |run: &(&str, Rows)| run.1.get(index).map_or_else(unknown, |row| row.1.clone());
         let values: Vec<String> = values.map(value).collect();
         // What nobody recorded differs from nothing.
-        let mut known = values.iter().filter(|value| *value != NOT_RECORDED);
+        let mut known = values.iter().filter(|value| !NOT_KNOWN.contains(&value.as_str()));
         let first = known.next();
         let class = if known.all(|other| Some(other) == first) { "" } else { "differs" };
         let cells = [Cell::text(*name)].into_iter().chain(values.into_iter().map(Cell::left));

@@ -64,7 +64,7 @@ impl Imported {
             title: run.title(),
             source: source_words(run),
             levels: levels(run, chart),
-            caveats: run.caveats().into_iter().map(str::to_owned).collect(),
+            caveats: Shown(run).remarks(),
             not_known: not_known(run.not_known()),
             best: best(chart),
         }

@@ -1,15 +1,14 @@
 //! Levels as tables: what each measured, of which part, over how many runs, and all that is known of it.
 
-use std::collections::BTreeMap;
-
-use fizeau_core::{FailureClass, Millis, document};
+use fizeau_core::{Millis, document};
 use fizeau_metrics::{Metric, Statistic};
 use serde::Serialize;
 
 use super::table::{Cell, Head, Row, Table};
 use crate::Shown;
 use crate::Verbosity;
-use crate::level::{not_steady, part_cells};
+use crate::columns::failed;
+use crate::level::{PLATEAU_NOTE, not_steady, part_cells, part_name};
 use crate::sweep::{HEADS, ONE_RUN_NOTE, REPEATS_NOTE, SATURATED_NOTE};
 use crate::table::{TablePlace, places};
 use crate::{ChartLevel, ChartRun};
@@ -111,7 +110,7 @@ fn table(report: &SweepReport, run: &ChartRun, kind: &[usize], nth: usize) -> Ta
         let verdict = Cell { class: "left word", ..Cell::text(chart.verdict) };
         let mut cells = vec![load_cell(level), position, verdict];
         cells.extend(columns.iter().map(|column| Cell::figure(chart.figures.get(&column.name))));
-        let failed = level.summary.requests.failed - level.summary.requests.cancelled();
+        let failed = failed(level);
         cells.push(Cell::number(failed as f64, failed.to_string()));
         cells.extend(has_light.then(|| light_cell(chart)));
         Some(Row { class, cells })
@@ -134,7 +133,8 @@ fn light_cell(level: &ChartLevel) -> Cell {
 /// How a row looks, and how its level stands to the others in words.
 fn position(report: &SweepReport, index: usize) -> Option<(&'static str, String)> {
     Some(match report.positions().get(index)? {
-        FrontierPosition::Frontier if report.operating_point().level() == Some(index) => {
+        // One that keeps the goals may be beaten by one that does not.
+        _ if report.operating_point().level() == Some(index) => {
             ("chosen", "operating point".to_owned())
         }
         FrontierPosition::Frontier => ("best", "on the frontier".to_owned()),
@@ -146,8 +146,8 @@ fn position(report: &SweepReport, index: usize) -> Option<(&'static str, String)
 }
 
 fn notes(report: &SweepReport) -> Vec<String> {
-    let mut notes = Vec::new();
-    notes.extend(report.ending().reason().map(|said| format!("{said}.")));
+    let failures = Shown(report).failure_lines().into_iter();
+    let mut notes: Vec<String> = failures.map(|said| format!("{said}.")).collect();
     let never = Shown(report).never_measured();
     if !never.is_empty() {
         notes.push(format!("Left out: {}.", never.join(", ")));
@@ -162,33 +162,14 @@ fn notes(report: &SweepReport) -> Vec<String> {
     if report.levels().iter().any(LevelReport::is_saturated) {
         notes.push(format!("! {SATURATED_NOTE}."));
     }
-    notes.extend(failures(report));
-    notes.push(
+    notes.push(format!(
         "Small print: 95 % intervals, where they are known; figures have the digits that their \
          interval supports. TTFT: send start to first token. TPOT: mean time per token after the \
          first chunk. ITL: gaps between tokens. E2EL: send start to last token. Failed requests \
-         are in no latency. A user: 1 / p50 TPOT. Speed of light: output tokens/s as a share of \
-         the bound that the hardware sets."
-            .to_owned(),
-    );
+         are in no latency. A user: 1 / p50 TPOT. Speed of light: output tokens/s as a share of {}.",
+        Shown(report).light_words()
+    ));
     notes
-}
-
-/// How many requests failed in which way, or were cancelled: `Failures: connect 3 (1 at 16, 2 at 64), status 1 (1 at 64).`; none
-/// where none did.
-fn failures(report: &SweepReport) -> Option<String> {
-    let mut all: BTreeMap<FailureClass, (u64, Vec<String>)> = BTreeMap::new();
-    for level in report.levels() {
-        for (class, count) in &level.summary.requests.by_class {
-            let (total, parts) = all.entry(*class).or_default();
-            *total += count;
-            parts.push(format!("{count} at {}", Shown(report).label(level.load)));
-        }
-    }
-    let words =
-        all.into_iter().map(|(class, (n, parts))| format!("{class} {n} ({})", parts.join(", ")));
-    let words: Vec<String> = words.collect();
-    (!words.is_empty()).then(|| format!("Failures: {}.", words.join("; ")))
 }
 
 /// What the runs of each load came to together; none where each was measured once.
@@ -220,12 +201,9 @@ fn percentiles(report: &SweepReport) -> Option<Table> {
             Metric::headline().filter_map(sample).filter(|(_, sample)| sample.n > 0)
         {
             let mut cells = vec![load_cell(level), Cell::left(metric.entry().label)];
-            cells.extend(SHARES.map(|(_, share)| {
-                let ends = sample.interval(share).map(|ends| (ends.low.get(), ends.high.get()));
-                latency(sample.statistic(share), ends)
-            }));
+            cells.extend(SHARES.map(|(_, share)| latency(sample.statistic(share))));
             let n = Cell::number(sample.n as f64, sample.n.to_string());
-            cells.extend([latency(sample.max, None), n]);
+            cells.extend([latency(sample.max), n]);
             rows.push(Row::plain(cells));
         }
     }
@@ -235,10 +213,10 @@ fn percentiles(report: &SweepReport) -> Option<Table> {
         .unless_empty()
 }
 
-/// With the digits that its interval supports, as in the table of levels.
-fn latency(value: Option<Millis>, ends: Option<(f64, f64)>) -> Cell {
+/// Percentiles of a row have three digits each: rounded by intervals of their own, a higher one may read as less than a lower one.
+fn latency(value: Option<Millis>) -> Cell {
     let Some(ms) = value.map(Millis::get) else { return Cell::text("-") };
-    Cell::number(ms, supported(ms, ends))
+    Cell::number(ms, supported(ms, None))
 }
 
 /// The part of each level that was measured beside the whole, or why there is none.
@@ -256,19 +234,23 @@ fn windows(report: &SweepReport) -> Option<Table> {
     let row = |level: &LevelReport| {
         let load = Cell::text(Shown(report).label(level.load));
         match &level.summary.windowed.part {
-            Ok(part) => Row::plain([load].into_iter().chain(part_cells(part).map(Cell::text))),
+            Ok(part) => {
+                let kind = Cell::left(part_name(&part.window));
+                Row::plain([load, kind].into_iter().chain(part_cells(part).map(Cell::text)))
+            }
             Err(none) => {
                 let why = Cell::left(format!("none: {}", not_steady(none.why)));
                 Row::plain([load, Cell { class: "rest", ..why }])
             }
         }
     };
-    let heads = heads.map(|(head, unit)| Head::figure(head, unit));
+    let mut heads = Vec::from(heads.map(|(head, unit)| Head::figure(head, unit)));
+    heads.insert(1, Head::words("part"));
     Table::new("Steady state", heads, sent.map(row))
-        .noting([
-            "The steady state of each level, or the window that was asked for. The table of levels covers the \
-         whole run.",
-        ])
+        .noting([format!(
+            "The steady state of each level, the window that was asked for, or {PLATEAU_NOTE}. The table of levels \
+             covers the whole run."
+        )])
         .unless_empty()
 }
 

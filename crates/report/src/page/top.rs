@@ -100,7 +100,7 @@ fn facts(report: &SweepReport) -> Vec<RunFact> {
     let setup = report.setup();
     let workload = &setup.workload;
     let lengths = requested_lengths(workload);
-    let requested = format!("{}: {lengths}; {}", workload.dataset, workload.arrivals);
+    let requested = format!("{}: {lengths}; {}", workload.dataset, workload.arrivals_words());
     let engine = match &setup.engine {
         EngineRecord::Simulated { .. } => Some("simulated".to_owned()),
         EngineRecord::Remote { description } => description.clone(),

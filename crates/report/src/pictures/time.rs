@@ -95,8 +95,8 @@ pub(super) fn timeline(runs: &[ChartRun]) -> Result<Sheet, String> {
     let output = panel(chart.up("output_tps"), |timeline| &timeline.output_tps);
     let load = panel(chart.up("in_flight"), |timeline| &timeline.in_flight);
     let mut key = parts::run_key(runs);
-    if let [ChartTimeSeries { window_s: Some(_), .. }] = drawn.as_slice() {
-        key.push(KeyEntry::new(Sign::Area(Ink::Shade), chart.line("window").name));
+    if let [ChartTimeSeries { window_kind: Some(kind), .. }] = drawn.as_slice() {
+        key.push(KeyEntry::new(Sign::Area(Ink::Shade), *kind));
     }
     Ok(Sheet {
         title: chart.title.to_owned(),
@@ -113,10 +113,10 @@ pub(super) fn timeline(runs: &[ChartRun]) -> Result<Sheet, String> {
 /// The window of the only run, in words.
 fn window_words(drawn: &[&ChartTimeSeries]) -> String {
     match drawn {
-        [ChartTimeSeries { window_s: Some((from, to)), .. }] => {
-            format!("Figures of the steady state cover {from:.1} s to {to:.1} s.")
+        [ChartTimeSeries { window_s: Some((from, to)), window_kind: Some(kind), .. }] => {
+            format!("The {kind} is from {from:.1} s to {to:.1} s.")
         }
-        [_] => "No steady state was found: figures cover the whole level.".to_owned(),
+        [_] => "No part is known to be steady.".to_owned(),
         _ => "A line is a run, each at its own level.".to_owned(),
     }
 }

@@ -70,7 +70,10 @@ impl Shown<'_, DevicePlan> {
         let planned: Vec<_> =
             self.prices.iter().filter_map(|price| price.outcome.as_ref().ok()).collect();
         if planned.iter().any(|planned| planned.carried.is_open_above) {
-            let fewer = match planned.iter().any(|planned| may_be_fewer(planned)) {
+            let fewer = match planned
+                .iter()
+                .any(|planned| Shown(*planned).may_be_fewer(&planned.fleets.likely))
+            {
                 true => ", and fewer of them (<=) may be enough",
                 false => "",
             };
@@ -78,11 +81,6 @@ impl Shown<'_, DevicePlan> {
             sentence(out, &format!("{more}{fewer}."));
         }
     }
-}
-
-/// Whether the replicas are an upper limit, since each may carry more than was tested: one is the fewest that there can be.
-const fn may_be_fewer(planned: &PlannedFleet) -> bool {
-    planned.carried.is_open_above && planned.fleets.likely.needed > 1
 }
 
 /// Whether no other limit could help.
@@ -110,7 +108,7 @@ fn cells(out: &mut String, label: &str, planned: &PlannedFleet, plan: &DevicePla
     let open = if planned.carried.is_open_above { ">=" } else { "" };
     let each = format!("{open}{}", number(planned.per_replica.value()));
     let fleet = &planned.fleets.likely;
-    let fewer = if may_be_fewer(planned) { "<=" } else { "" };
+    let fewer = if Shown(planned).may_be_fewer(&planned.fleets.likely) { "<=" } else { "" };
     let replicas = match fleet.spare {
         0 => format!("{fewer}{}", fleet.needed),
         spare => format!("{fewer}{} + {spare}", fleet.needed),
@@ -119,8 +117,9 @@ fn cells(out: &mut String, label: &str, planned: &PlannedFleet, plan: &DevicePla
     let cost = planned.cost;
     let hour = cost.map(|cost| cost.usd_per_hour);
     let million = cost.and_then(|cost| cost.usd_per_million_output_alone);
-    let [hour, million] = [hour, million]
-        .map(|money| money.map_or_else(|| "-".to_owned(), |money| usd(money.middle())));
+    let [hour, million] = [hour, million].map(|money| {
+        money.map_or_else(|| "-".to_owned(), |money| fewer.to_owned() + &usd(money.middle()))
+    });
     let devices = format!("{fewer}{devices}");
     let text = format!("{label}{each:>11}{replicas:>10}{devices:>9}{hour:>12}{million:>11}");
     line(out, &text);

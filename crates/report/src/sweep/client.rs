@@ -7,7 +7,7 @@ use crate::Shown;
 use fizeau_record::SweepReport;
 use fizeau_record::text;
 use fizeau_record::text::{number, percent};
-use fizeau_record::{LevelReport, TailLatency};
+use fizeau_record::{LatencyBasis, LevelReport, TailLatency};
 
 impl Shown<'_, SweepReport> {
     /// What the client's machine saw of it, in two lines: who measured, and the worst of all levels. None without a
@@ -33,10 +33,8 @@ impl Shown<'_, SweepReport> {
         );
         let parts = [
             self.lateness(),
-            self.worst(|level| {
-                TailLatency::of(&level.summary.metrics.read_lag).map(|lag| lag.ms())
-            })
-            .map(|lag| format!("read lag p99 {} ms", number(lag))),
+            self.worst_tail(|level| &level.summary.metrics.read_lag)
+                .map(|(which, lag)| format!("read lag {which} {lag} ms")),
             self.worst(|level| level.client.watch.cpu_share)
                 .map(|share| format!("CPU {}", percent(share))),
             self.worst(|level| level.client.watch.run_delay_share)
@@ -56,10 +54,19 @@ impl Shown<'_, SweepReport> {
             &level.summary.metrics.send_lateness
         }
         let p50 = self.worst(|level| of(level).p50.value().map(Millis::get))?;
-        let p99 = self.worst(|level| TailLatency::of(of(level)).map(|tail| tail.ms()))?;
+        let (which, tail) = self.worst_tail(of)?;
         let max = self.worst(|level| of(level).max.map(Millis::get))?;
-        let [p50, p99, max] = [p50, p99, max].map(number);
-        Some(format!("send lateness p50 {p50}, p99 {p99}, max {max} ms"))
+        let [p50, max] = [p50, max].map(number);
+        let tail = if which == "p99" { format!(", p99 {tail}") } else { String::new() };
+        Some(format!("send lateness p50 {p50}{tail}, max {max} ms"))
+    }
+
+    /// The worst tail of any level: of which statistic it is, since few values have no p99, and its milliseconds.
+    fn worst_tail(&self, of: fn(&LevelReport) -> &Distribution) -> Option<(&'static str, String)> {
+        let tails = self.levels().iter().filter_map(|level| TailLatency::of(of(level)));
+        let worst = tails.max_by(|a, b| a.ms().total_cmp(&b.ms()))?;
+        let which = if worst.basis == LatencyBasis::Max { "max" } else { "p99" };
+        Some((which, number(worst.ms())))
     }
 
     fn worst(&self, of: fn(&LevelReport) -> Option<f64>) -> Option<f64> {

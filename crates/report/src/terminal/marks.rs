@@ -51,18 +51,10 @@ impl Shown<'_, SweepReport> {
             notes.push(format!("! {SATURATED_NOTE}"));
         }
         if self.levels().iter().any(|level| level.speed_of_light.output_share().is_some()) {
-            let lights = self.levels().iter().filter_map(|level| level.speed_of_light.comparison());
-            let by_even_routing = lights.filter_map(|light| light.even_routing).next().is_some();
-            let note = match (by_even_routing, terminal.verbosity) {
-                (true, _) => {
-                    "SoL: output tokens/s as a share of what the hardware could do where tokens choose their experts evenly"
-                }
-                (false, Verbosity::Brief) => "SoL: share of the speed of light",
-                (false, Verbosity::Full) => {
-                    "SoL: output tokens/s as a share of the speed of light, the bound that the hardware sets"
-                }
-            };
-            notes.push(note.to_owned());
+            notes.push(match (self.is_by_even_routing(), terminal.verbosity) {
+                (false, Verbosity::Brief) => "SoL: share of the speed of light".to_owned(),
+                _ => format!("SoL: output tokens/s as a share of {}", self.light_words()),
+            });
             let brief = terminal.verbosity == Verbosity::Brief;
             notes.extend(self.data_sheet_words().filter(|_| brief));
         }
@@ -80,6 +72,19 @@ impl Shown<'_, SweepReport> {
                 out.extend(terminal.lacks(left_out));
             }
         }
+    }
+
+    /// What the speed of light in tables of levels is.
+    pub(crate) fn light_words(&self) -> &'static str {
+        match self.is_by_even_routing() {
+            true => "what the hardware could do where tokens choose their experts evenly",
+            false => "the speed of light, the bound that the hardware sets",
+        }
+    }
+
+    fn is_by_even_routing(&self) -> bool {
+        let lights = self.levels().iter().filter_map(|level| level.speed_of_light.comparison());
+        lights.filter_map(|light| light.even_routing).next().is_some()
     }
 
     /// Whether a column of intervals belongs to the tables.

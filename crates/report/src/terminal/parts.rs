@@ -1,10 +1,10 @@
 //! Goals of single requests and measured parts, level by level, below the table of a sweep.
 
-use fizeau_metrics::{NoWindow, NoWindowReason, WindowChoice};
+use fizeau_metrics::{CutReason, NoWindow, NoWindowReason, WindowChoice};
 
 use super::grid::Grid;
 use super::{Terminal, TextLine};
-use crate::level::{not_steady, part_cells};
+use crate::level::{PLATEAU_NOTE, counted_of, not_steady, part_cells};
 use crate::{Shown, Verbosity};
 use fizeau_record::text::percent;
 use fizeau_record::{LevelReport, SweepReport};
@@ -14,7 +14,8 @@ impl Shown<'_, SweepReport> {
     pub(super) fn say_goals(&self, verbosity: Verbosity, out: &mut Vec<TextLine>) {
         let attained = |level: &LevelReport| level.summary.goodput.clone();
         let Some(first) = self.levels().iter().find_map(attained) else { return };
-        out.push(TextLine::text(format!("good: the share of all sent that met {}", first.goals())));
+        let of = counted_of(self.levels());
+        out.push(TextLine::text(format!("good: the share of all {of} that met {}", first.goals())));
         let places = first.groups.iter().enumerate();
         let goals = places.flat_map(|(g, group)| {
             group.goals.iter().enumerate().map(move |(i, goal)| (g, i, goal.goal))
@@ -47,12 +48,21 @@ impl Shown<'_, SweepReport> {
         if parts.is_empty() {
             return;
         }
-        let what = match self.has_requested_parts() {
-            true => "Without the warm-up and cool-down that were asked for",
-            false => "Steady state only",
+        let is_plateau = |level: &LevelReport| {
+            let window = level.summary.windowed.figures().map(|part| part.window.reason);
+            matches!(window, Some(CutReason::Plateau { .. }))
+        };
+        let has_plateau = parts.iter().any(|(level, _)| is_plateau(level));
+        let what = match (self.has_requested_parts(), has_plateau) {
+            (true, _) => "Without the warm-up and cool-down that were asked for",
+            (false, true) => "Steady state or plateau",
+            (false, false) => "Steady state only",
         };
         out.push(TextLine::text(format!("{what} (the table above has the whole run):")));
-        let label = |level: &LevelReport| format!("{:>6}", self.label(level.load));
+        let label = |level: &LevelReport| {
+            let mark = if is_plateau(level) { "~" } else { "" };
+            format!("{:>6}", format!("{}{mark}", self.label(level.load)))
+        };
         let known = parts
             .iter()
             .filter_map(|(level, part)| Some((label(level), part.as_ref().ok()?)))
@@ -82,6 +92,7 @@ impl Shown<'_, SweepReport> {
             out.push(TextLine::text(format!("{}  {reason}", label(level))));
         }
         let names = ["load", "sent", "first/last", "req/s", "out tok/s", "TTFT", "E2EL"];
+        out.extend(has_plateau.then(|| TextLine::text(format!("~ {PLATEAU_NOTE}"))));
         out.extend(terminal.not_shown(drawn.left_out, &names));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::words::{rates, tails};
+use super::words::{greatest_note, rates, tails};
 use crate::Shown;
 use crate::escape::escape;
 use crate::page::document;
@@ -96,7 +96,14 @@ impl Shown<'_, WhatIf> {
         for (index, variant) in self.variants().iter().enumerate() {
             self.row(out, index, variant);
         }
-        out.push_str("</tbody>\n</table>\n</div>\n<p class=\"note\">Latencies are 99th percentiles.</p>\n</section>\n");
+        let note =
+            greatest_note(&self.chosen()).map_or_else(String::new, |note| format!(" {note}."));
+        put(
+            out,
+            format_args!(
+                "</tbody>\n</table>\n</div>\n<p class=\"note\">Latencies are 99th percentiles.{note}</p>\n</section>\n"
+            ),
+        );
     }
 
     fn row(&self, out: &mut String, index: usize, variant: &WhatIfVariant) {

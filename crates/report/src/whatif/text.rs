@@ -1,6 +1,6 @@
 //! A what-if as text of 80 columns.
 
-use super::words::{rates, tails};
+use super::words::{greatest_note, rates, tails};
 use crate::Shown;
 use crate::text::{line, sentence};
 use fizeau_core::LevelLoad;
@@ -79,6 +79,7 @@ impl Shown<'_, WhatIf> {
                 line(out, &format!("  {letter:<2} {load:>7} {figures} {gain:>6}"));
             }
         }
+        greatest_note(&chosen).iter().for_each(|note| sentence(out, &format!("  {note}")));
         self.remarks().iter().for_each(|remark| sentence(out, &format!("  {remark}")));
         sentence(out, &self.answer());
     }

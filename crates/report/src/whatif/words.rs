@@ -3,11 +3,12 @@
 use fizeau_metrics::{Metric, Verdict};
 use fizeau_record::text::number;
 use fizeau_record::{
-    ChosenLevel, FrontierPosition, OperatingPoint, SweepReport, TailLatency, WhatIf, WhatIfVariant,
-    variant_letter as letter,
+    ChosenLevel, FrontierPosition, LatencyBasis, OperatingPoint, STAND_IN_NOTE, SweepReport,
+    TailLatency, WhatIf, WhatIfVariant, variant_letter as letter,
 };
 
 use crate::Shown;
+use crate::text::{input_lengths, output_lengths};
 
 impl Shown<'_, WhatIf> {
     /// That the goals were assumed where they were, and the note on each configuration that has no level within them.
@@ -41,9 +42,9 @@ impl Shown<'_, WhatIf> {
         let words = [
             engine,
             self.shared(|setup| setup.workload.dataset.clone()),
-            self.shared(|setup| format!("{} tokens in", setup.workload.input_tokens)),
-            self.shared(|setup| format!("{} tokens out", setup.workload.output_tokens)),
-            self.shared(|setup| setup.workload.arrivals.clone()),
+            self.shared(|setup| input_lengths(&setup.workload)),
+            self.shared(|setup| output_lengths(&setup.workload)),
+            self.shared(|setup| setup.workload.arrivals_words()),
             self.shared(|setup| format!("seed {}", setup.workload.seed_words())),
         ];
         words.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -104,10 +105,26 @@ pub(super) fn rates(chosen: &ChosenLevel<'_>) -> [String; 4] {
     ]
 }
 
+/// What marks the greatest value in place of a p99; a star is on the frontier.
+const GREATEST: &str = "^";
+
 /// The tails of the latencies that have columns in tables, in milliseconds.
 pub(super) fn tails(chosen: &ChosenLevel<'_>) -> Vec<String> {
-    let tail = |metric: Metric| TailLatency::of(metric.distribution(&chosen.level.summary)?);
-    let ms =
-        |tail: Option<TailLatency>| tail.map_or_else(|| "-".to_owned(), |tail| number(tail.ms()));
-    Metric::tabled().map(|metric| ms(tail(metric))).collect()
+    let ms = |tail: Option<TailLatency>| {
+        let Some(tail) = tail else { return "-".to_owned() };
+        let mark = if tail.basis == LatencyBasis::Max { GREATEST } else { "" };
+        format!("{}{mark}", number(tail.ms()))
+    };
+    of_tabled(chosen).map(ms).collect()
+}
+
+fn of_tabled(chosen: &ChosenLevel<'_>) -> impl Iterator<Item = Option<TailLatency>> {
+    let level = chosen.level;
+    Metric::tabled().map(|metric| TailLatency::of(metric.distribution(&level.summary)?))
+}
+
+/// What the mark at a tail of these levels means; none where none has it.
+pub(super) fn greatest_note(chosen: &[ChosenLevel<'_>]) -> Option<String> {
+    let mut tails = chosen.iter().flat_map(of_tabled).flatten();
+    tails.any(|tail| tail.basis == LatencyBasis::Max).then(|| format!("{GREATEST} {STAND_IN_NOTE}"))
 }

@@ -2,10 +2,10 @@
 
 use fizeau_core::Millis;
 use fizeau_metrics::{
-    ComparisonSettings, ComparisonSide, ComparisonTable, LevelFigure, RoundFigures, Validity,
-    Verdict, VerdictConcern, VerdictReason,
+    ComparisonSettings, ComparisonSide, ComparisonTable, FigureChoice, LevelFigure, RoundFigures,
+    Validity, Verdict, VerdictConcern, VerdictReason,
 };
-use fizeau_record::{AbParty, AbReport, AbRound, LevelReport, LevelStatus};
+use fizeau_record::{AbDocument, AbParty, AbReport, AbRound, LevelReport, LevelStatus};
 use fizeau_report::{Shown, Verbosity};
 
 use crate::sample::{level, setup};
@@ -77,6 +77,38 @@ fn the_text_fits_eighty_columns_and_says_what_was_left_out() {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert!(!text.contains('\u{1b}'), "a name that a terminal would obey");
+}
+
+/// Shares that differ do not read alike, and figures do not run into each other.
+#[test]
+fn answers_of_a_stored_run_can_be_told_apart() {
+    let rounds = |failed: f64, good: f64, tps: f64| -> Vec<RoundFigures> {
+        let round = |n: u32| {
+            let wobble = f64::from(n) * 1e-6;
+            RoundFigures::from_iter([
+                (LevelFigure::FAILED_SHARE, failed * (1.0 + wobble)),
+                (LevelFigure::GOOD_SHARE, good * (1.0 - wobble)),
+                (LevelFigure::OUTPUT_TPS, tps * (1.0 + wobble)),
+            ])
+        };
+        (0..5).map(round).collect()
+    };
+    let figures = [LevelFigure::FAILED_SHARE, LevelFigure::GOOD_SHARE, LevelFigure::OUTPUT_TPS];
+    let settings = ComparisonSettings {
+        figures: FigureChoice::only(figures),
+        ..ComparisonSettings::default()
+    };
+    let (a, b) = (rounds(0.0, 0.997, 123_456.78), rounds(0.004, 0.993, 123_999.12));
+    let mut report = report();
+    report.comparison = Ok(ComparisonTable::of_rounds(&a, &b, &settings).unwrap());
+    let text = Shown(&AbDocument::from(report)).answers();
+    for row in [
+        "failed_share      0.00 %  0.40 %       -  worse",
+        "good_share        99.7 %  99.3 %  -0.4 %  worse",
+        "output_tps tok/s  123457  123999  +0.4 %  better",
+    ] {
+        assert!(text.contains(row), "{row}: {text}");
+    }
 }
 
 #[test]

@@ -161,6 +161,31 @@ fn in_brief_a_doubt_is_said_once_for_both_runs_and_all_levels() {
     assert_eq!(full.matches("it was busy").count(), 4, "{full}");
 }
 
+/// Of no failures five in a hundred are no share: the overview of many levels says how many points.
+#[test]
+fn a_change_from_nothing_has_its_unit_among_percents() {
+    let rounds = |failed: [f64; 6]| -> Vec<RoundFigures> {
+        let round = |share| RoundFigures::from_iter([(LevelFigure::FAILED_SHARE, share)]);
+        failed.into_iter().map(round).collect()
+    };
+    let settings = ComparisonSettings {
+        figures: FigureChoice::only([LevelFigure::FAILED_SHARE]),
+        ..ComparisonSettings::default()
+    };
+    let failing = rounds([0.049, 0.051, 0.05, 0.048, 0.052, 0.05]);
+    let table = ComparisonTable::of_rounds(&rounds([0.0; 6]), &failing, &settings).unwrap();
+    let mut report = report();
+    let level = |n: u32| ComparedLevel {
+        name: format!("concurrency {n}"),
+        table: table.clone(),
+        notes: vec![],
+    };
+    report.comparisons[0].levels = (1..=4).map(level).collect();
+    let text = Shown(&report).text(Verbosity::Brief);
+    let (_, overview) = text.split_once("Change of B against A in %:\n").unwrap();
+    assert!(overview.contains("concurrency 1  +5.00 points worse\n"), "{text}");
+}
+
 #[test]
 fn the_document_has_every_figure_with_its_reason_where_there_is_none() {
     let document: Value = serde_json::from_str(&report().to_json().unwrap()).unwrap();

@@ -423,6 +423,13 @@ fn a_level_that_keeps_the_goals_is_found_behind_one_that_misses_them() {
     let report = sweep(levels, "p99 ttft<500ms");
     assert_eq!(report.frontier(), [0, 2, 3]);
     assert_eq!(report.operating_point().level(), Some(1));
+    // The table of the page says so of its row, as it does not say that another beats it.
+    #[cfg(feature = "html")]
+    {
+        let page = Shown(&report).page();
+        assert_eq!(page.matches(">operating point<").count(), 1, "{page}");
+        assert!(!page.contains(">dominated by"), "{page}");
+    }
 }
 
 /// Smoothed over its neighbours no level keeps the goal, and one does as it was measured.

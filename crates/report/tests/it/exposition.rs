@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fizeau_core::Nanos;
+use fizeau_core::{FailureClass, Nanos};
 use fizeau_record::SweepReport;
-use fizeau_report::Exposition;
+use fizeau_report::{Exposition, LevelTable, TableCell, TableRun};
 use serde_json::Value;
 
 use crate::sample;
@@ -47,6 +47,26 @@ fn figures_are_in_base_units() {
             format!("fizeau_speed_of_light_ratio{{{labels},figure=\"output_tokens_per_s\"}}");
         assert_eq!(series[&name], light);
     }
+}
+
+/// What the client itself cancelled is no failure, here as in the table of levels.
+#[test]
+fn cancelled_requests_have_not_failed() {
+    let mut level = sample::level(4);
+    let requests = &mut level.summary.requests;
+    (requests.sent, requests.completed, requests.failed) = (100, 60, 40);
+    requests.by_class.insert(FailureClass::Cancelled, 40);
+    let report = SweepReport::new(sample::setup(), vec![level], None);
+    let series = scraped(&Exposition::of(&report, "r").to_prometheus());
+    let outcome = |of: &str| {
+        let labels = "{run=\"r\",model=\"org/model-8b\",load_kind=\"concurrency\",load=\"4\"";
+        series[&format!("fizeau_requests{labels},outcome=\"{of}\"}}")]
+    };
+    assert_eq!(["completed", "failed", "cancelled"].map(outcome), [60.0, 0.0, 40.0]);
+    assert!(!series.keys().any(|name| name.starts_with("fizeau_failed_requests{")), "{series:?}");
+    let table = LevelTable::of_all(&[TableRun::of(&report, "r")]);
+    let cells = ["failed", "cancelled"].map(|name| table.cell(0, name).cloned());
+    assert_eq!(cells, [0.0, 40.0].map(|count| Some(TableCell::Number(count))));
 }
 
 #[test]

@@ -80,6 +80,16 @@ fn what_was_not_measured_has_no_share_and_a_reason() {
     assert_eq!(speed["expected_reason"], "it does not fit");
 }
 
+/// One request of four minutes is not none.
+#[test]
+fn slow_rates_are_not_shown_as_nothing() {
+    let mut level = sample::level(1);
+    level.summary.throughput.requests_per_s = PerSec::new(0.004);
+    let block = Shown(&level).block(fizeau_report::Verbosity::Full);
+    let line = block.lines().find(|line| line.starts_with("Request throughput")).unwrap();
+    assert!(line.contains(" 0.0040 "), "{line}");
+}
+
 /// An engine with fewer slots than requests decodes faster than a step with all of them would take.
 #[test]
 fn what_stands_as_bound_of_tpot_does_not_grow_with_the_load() {

@@ -7,6 +7,9 @@ use fizeau_metrics::{
 use fizeau_record::{LevelReport, SpeedOfLight, SpeedOfLightReference, SweepReport};
 use fizeau_report::{Charset, ChecklistRows, Shown, Terminal, TextStyle};
 
+#[cfg(feature = "html")]
+use fizeau_roofline::{Deployment, Device, Model, System};
+
 use crate::sample;
 
 /// A level whose replies came so many times as fast, with the verdict on it.
@@ -83,6 +86,31 @@ fn a_sweep_beyond_light_says_so_once() {
     // At the top, where it is the worst reason, among all reasons, and in the records of both levels.
     #[cfg(feature = "html")]
     assert_eq!(Shown(&report).page().matches("measured beyond the speed of light").count(), 4);
+}
+
+/// Of a mixture of experts the headline is the share of even routing, and not that of the bound.
+#[test]
+#[cfg(feature = "html")]
+fn the_page_says_what_its_share_is_of() {
+    let config = include_str!("../../../roofline/data/models/gpt-oss-20b.json");
+    let (model, device) = (Model::from_config_json(config), Device::named("h100-sxm"));
+    let device = device.unwrap().clone();
+    let experts = System::new(model.unwrap(), device, Deployment::SINGLE).unwrap();
+    let page = |system: &System| {
+        let tapes = sample::tapes(8);
+        let mut level = sample::level(8);
+        let lengths = sample::lengths(system, &tapes);
+        level.speed_of_light =
+            SpeedOfLight::of(system.into(), &lengths, level.load, &level.summary);
+        Shown(&SweepReport::new(sample::setup(), vec![level], None)).page()
+    };
+    let [bound, even] = [
+        "as a share of the speed of light, the bound that the hardware sets.",
+        "as a share of what the hardware could do where tokens choose their experts evenly.",
+    ];
+    let (dense, experts) = (page(&sample::system()), page(&experts));
+    assert!(dense.contains(bound) && !dense.contains(even), "{dense}");
+    assert!(experts.contains(even) && !experts.contains(bound), "{experts}");
 }
 
 /// Little's law: requests in flight over requests per second are the mean time of one.

@@ -2,8 +2,10 @@
 
 mod several;
 
-use fizeau_core::{LevelLoad, LoadKind, PerSec, UsdPerHour};
-use fizeau_metrics::{LevelSummary, Verdict, VerdictConcern, VerdictReason};
+use fizeau_core::{Interval, LevelLoad, LoadKind, Millis, PerSec, UsdPerHour};
+use fizeau_metrics::{
+    LevelSummary, Quantile, SampleSupport, Verdict, VerdictConcern, VerdictReason,
+};
 use fizeau_record::{
     EngineRecord, LevelDetail, LevelStatus, SpeedOfLight, SweepReport, Unmeasured,
 };
@@ -210,7 +212,7 @@ fn it_says_all_that_it_must() {
         "Example CPU at 3 GHz",
         "fizeau sweep --slo 'p99 ttft<150ms, p99 e2el<600ms'",
         "Failed requests are in no latency",
-        "Failures: connect 12 (4 at 64, 8 at 128).",
+        "Failures: connect 12 (at 64 and 128).",
         "Was the client the bottleneck?",
         "kernel 0.035 / 0.050 / 0.050",
         "Checklist: ",
@@ -241,6 +243,37 @@ fn every_chart_is_there_with_its_question_and_its_numbers() {
         );
     }
     assert_eq!(page.matches("<figure").count(), 7);
+}
+
+/// Of a row of percentiles none reads as less than the one before it.
+#[test]
+fn percentiles_of_a_row_rise() {
+    let mut level = sample::level(32);
+    let known = |middle: f64, half: f64| {
+        let ends = Interval::p95(Millis::new(middle - half), Millis::new(middle + half));
+        let interval = Some(SampleSupport::Known(ends));
+        Quantile::Known { value: Millis::new(middle), interval }
+    };
+    let ttft = &mut level.summary.metrics.ttft;
+    (ttft.p50, ttft.p90) = (known(1148.0, 4.0), known(1149.0, 200.0));
+    let page = read(&Shown(&SweepReport::new(sample::setup(), vec![level], None)).page());
+    let (_, table) = page.split_once("data-name=\"percentiles\"").unwrap();
+    let row = ">TTFT</td><td data-value=\"1148\">1150</td><td data-value=\"1149\">1150</td>";
+    assert!(table.contains(row), "{table}");
+}
+
+/// The greatest of few values is no upper limit of their percentile.
+#[test]
+fn charts_in_words_call_the_greatest_of_few_values_so() {
+    let page =
+        read(&Shown(&SweepReport::new(sample::setup(), vec![sample::level(1)], None)).page());
+    assert!(!page.contains("at most"), "{page}");
+    for said in [" at a greatest E2EL of ", " and greatest "] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    let page =
+        read(&Shown(&SweepReport::new(sample::setup(), vec![sample::level(32)], None)).page());
+    assert!(page.contains(" at a p99 E2EL of "), "{page}");
 }
 
 #[test]

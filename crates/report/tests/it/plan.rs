@@ -93,6 +93,19 @@ fn the_text_is_as_it_was() {
     crate::is_as_golden("plan.txt", &text);
 }
 
+/// What follows from an upper limit of replicas is one, too.
+#[test]
+fn money_for_replicas_that_may_be_fewer_is_at_most_so_much() {
+    let open = source(&[(2.0, 120.0), (6.0, 180.0)]);
+    let report = PlanReport::new(ask("p99 ttft<=500ms"), vec![source(&CURVE), open]);
+    let cost = |index: usize| report.plans()[index].outcome.as_ref().unwrap().cost.unwrap();
+    let [hour, of_open] = [0, 1].map(|index| format!("{:.2}", cost(index).usd_per_hour.low));
+    let text = Shown(&report).text();
+    assert!(text.contains(&format!(" <={of_open} ")), "{text}");
+    assert!(text.contains(&format!(" at most {of_open}")), "{text}");
+    assert!(text.contains(&format!(" {hour} ")) && !text.contains(&format!("<={hour} ")), "{text}");
+}
+
 #[test]
 fn json_has_all_of_it() {
     let report = one("p99 ttft<500ms", source(&CURVE));

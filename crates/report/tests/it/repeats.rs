@@ -84,12 +84,18 @@ fn a_sweep_is_as_good_as_the_worst_of_all_runs() {
         let mut runs = vec![slots(4, 5.0, 472.0, 700.0), slots(4, 5.2, 501.0, 700.0)];
         runs[1].validity =
             Validity::of(vec![VerdictReason::new(verdict, VerdictConcern::Failures, text)]);
+        // The run that stands for both has none of the first kind, and four of the second as the other has.
         runs[1].summary.requests.by_class.insert(FailureClass::TimeoutIdle, 4);
+        runs.iter_mut().for_each(|run| {
+            run.summary.requests.by_class.insert(FailureClass::Connect, 4);
+        });
         let report = SweepReport::of_runs(sample::setup(), runs, None);
         assert_eq!(report.levels()[0].validity.verdict, Verdict::Valid, "another stands for it");
         assert_eq!((report.verdict(), report.repeats().len()), (verdict, 1));
         let said = Shown(&report).markdown();
-        assert!(said.contains(text) && said.contains("Failures: "), "{said}");
+        let failures = "Failures: connect 8 (at 4), timeout_idle 4 (at 4)";
+        assert!(said.contains(text) && said.contains(&failures.replace('_', "&#95;")), "{said}");
+        assert!(Shown(&report).page().contains(failures), "{}", Shown(&report).page());
         assert!(said.contains(&format!("Verdict: {}", verdict.as_str())), "{said}");
     }
 }

@@ -150,6 +150,32 @@ fn a_sweep_with_goals_has_the_share_of_good_requests_and_what_met_each_goal() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
+/// What was due and never sent met no goal either.
+#[test]
+fn good_requests_are_counted_of_all_that_were_due() {
+    let goals = "ttft:325.6".parse().unwrap();
+    let mut level = sample::level(32);
+    let mut tally = LevelTally::new(&goals).of_closed_loop();
+    sample::tapes(32).iter().for_each(|tape| tally.add(tape));
+    level.summary = tally.summary();
+    level.summary.requests.unsent = 100;
+    let text = text(&SweepReport::new(sample::setup(), vec![level], None), 80, TextStyle::Plain);
+    assert!(text.contains("\ngood: the share of all due that met ttft:325.6\n"), "{text}");
+}
+
+/// The greatest lateness of few requests is no p99.
+#[test]
+fn the_client_has_a_p99_of_many_values_alone() {
+    let said = |load| {
+        let report = SweepReport::new(sample::setup(), vec![sample::level(load)], None);
+        text(&report, 120, TextStyle::Plain)
+    };
+    let (few, many) = (said(1), said(32));
+    // Of eight requests, which have 320 tokens.
+    assert!(few.contains("send lateness p50 0.034, max 0.050 ms, read lag p99 "), "{few}");
+    assert!(many.contains(", p99 0.050, max 0.050 ms, read lag p99 "), "{many}");
+}
+
 #[test]
 fn foreign_text_cannot_steer_the_terminal() {
     let mut setup = sample::setup();

@@ -79,6 +79,27 @@ fn every_column_has_its_unit() {
     assert!(text.contains(head), "{text}");
 }
 
+/// A column of p99 holds the greatest of few values with a mark alone.
+#[test]
+fn the_greatest_is_not_passed_off_as_a_p99() {
+    let of = |levels: [u32; 2]| {
+        let variants = vec![variant(&[("tp", "1")], 1, Ok(with(levels, GOAL)))];
+        WhatIf::new(setup(), variants, GOAL.parse().ok())
+    };
+    let (few, many) = (of([1, 4]), of([16, 32]));
+    let note = "^ fewer than 100 values: the greatest seen, since a p99 needs 100";
+    let text = Shown(&few).text();
+    let row = text.lines().find(|line| line.starts_with("  A        4")).unwrap();
+    assert_eq!((row.matches('^').count(), text.matches(note).count()), (3, 1), "{text}");
+    assert!(!Shown(&many).text().contains('^'), "{}", Shown(&many).text());
+    #[cfg(feature = "html")]
+    {
+        let page = Shown(&few).page();
+        assert!(page.contains("^</td>") && page.contains(note), "{page}");
+        assert!(!Shown(&many).page().contains('^'));
+    }
+}
+
 #[test]
 fn the_answer_names_the_best_within_the_goals() {
     let report = report();
@@ -169,6 +190,11 @@ fn what_was_asked_is_said_as_far_as_all_were_asked_it() {
     let (head, _) = text.split_once("  A ").unwrap();
     assert!(!head.contains("tokens in"), "{head}");
     assert!(head.contains(&format!("{} tokens out", same.output_tokens)), "{head}");
+    let mut data = setup();
+    data.workload.input_tokens = "as the data set".to_owned();
+    let variants = vec![variant(&[], 1, Ok(SweepReport::new(data, vec![level(1)], None)))];
+    let text = Shown(&WhatIf::new(setup(), variants, None)).text();
+    assert!(text.contains("input lengths as the data set, "), "{text}");
 }
 
 #[test]

@@ -66,6 +66,38 @@ Plateau of the concurrency:              19 of 20 in 1.90 s
       requests have a scheduled TTFT
 ";
     assert!(block.contains(lines), "{block}");
+    let tapes = &slow_start()[..20];
+    let mut short = level(tapes);
+    short.detail = Some(Box::new(sample::detail(tapes)));
+    let report = SweepReport::new(sample::setup(), vec![short], None);
+    let terminal = Terminal {
+        width: 120,
+        style: TextStyle::Plain,
+        charset: Charset::Ascii,
+        verbosity: fizeau_report::Verbosity::Full,
+        checklist: ChecklistRows::Missed,
+        report: None,
+    };
+    let text = Shown(&report).terminal(&terminal);
+    for said in [
+        "\nSteady state or plateau (the table above has the whole run):\n",
+        "\n    1~    19 ",
+        "\n~ the plateau of the concurrency: all slots in use, but not known to be steady\n",
+    ] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    #[cfg(feature = "html")]
+    {
+        let page = Shown(&report).page();
+        assert!(page.contains(">plateau of the concurrency<"), "{page}");
+        assert!(page.contains("the plateau of the concurrency is from 0.00 s to 1.90 s"), "{page}");
+        assert!(!page.contains("the steady part is"), "{page}");
+    }
+    #[cfg(feature = "pictures")]
+    {
+        let svg = fizeau_report::Picture::Timeline.svg(&[fizeau_report::ChartRun::of(&report, "")]);
+        assert!(svg.unwrap().contains("The plateau of the concurrency is from 0.0 s to 1.9 s."));
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fizeau::core::UsdPerHour;
-use fizeau::record::text::{plain, wrap};
+use fizeau::record::text::{hourly, plain, wrap};
 use fizeau::record::{ImportedRun, NamedRun, UnnamedValue};
 use fizeau::report::{LevelTable, LevelTableContent, LevelTableRun};
 use fizeau::roofline::{CostError, HourlyRate, PriceOrigin, System};
@@ -74,9 +74,9 @@ fn published(system: &System, run: &str, is_said: bool) -> Option<UsdPerHour> {
     let price = rate.low;
     if let (PriceOrigin::Published { kind, source, date }, true) = (&rate.origin, is_said) {
         let note = format!(
-            "note: {run}: {} US dollars a device and hour, the lowest published ({kind}; {source}, \
+            "note: {run}: {}, the lowest published ({kind}; {source}, \
              {date}); this is not an offer: give the price that you pay with --gpu-hour",
-            price.get()
+            hourly(&rate)
         );
         tell!("{}", wrap(&plain(&note), 80));
     }

@@ -41,7 +41,7 @@ fn itl(gaps: &str, what: &str) -> String {
 /// A timeline of three bins, of which servers said `server`.
 fn timeline(server: &str, what: &str) -> String {
     format!(
-        "(() => {{ const timeline = {{ bin_s: 1, window_s: [1, 2], in_flight: [1, 1, 1], prefilling: [0, 0, 0], output_tps: [1, 1, 1], \
+        "(() => {{ const timeline = {{ bin_s: 1, window_s: [1, 2], window_kind: 'steady part', in_flight: [1, 1, 1], prefilling: [0, 0, 0], output_tps: [1, 1, 1], \
          ttft_p50_ms: [null, 20, 30], ttft_max_ms: [null, 20, 900], server: {server} }}; \
          const option = built('timeline', [run({{ levels: [level(1, 1, {{ timeline }})] }})], {{ level: '0:0' }}); return {what}; }})()"
     )

@@ -50,13 +50,18 @@ impl Source for Engine {
 
 /// Two replicas over thirty seconds.
 fn report(model: &str) -> FleetReport {
+    report_of(model, ["10.0.0.1", "10.0.0.2"])
+}
+
+/// The same at these addresses.
+fn report_of(model: &str, [first, second]: [&str; 2]) -> FleetReport {
     let mut systems = SolSystems::default();
     let system = systems.get(&SystemQuery::new(model, "h100-sxm")).unwrap();
     let mut settings = FleetSettings::new(model, system.system.clone());
     settings.price = HourlyRate::given(fizeau::core::UsdPerHour::new(2.0)).ok();
     settings.interval = Nanos::from_secs(3_600);
     let (clock, mut watch) = (ByHand::default(), FleetWatch::new(settings));
-    for (address, running, rate) in [("10.0.0.1", 24, 6), ("10.0.0.2", 12, 3)] {
+    for (address, running, rate) in [(first, 24, 6), (second, 12, 3)] {
         let engine = Engine(clock.clone(), running, rate);
         watch.add(&format!("http://{address}:8000/metrics"), engine, clock.clone()).unwrap();
     }
@@ -84,6 +89,19 @@ fn the_screen_is_that_of_the_page() {
         return;
     }
     assert_eq!(parts[at], shown, "FIZEAU_WRITE_PAGES=1 writes it");
+}
+
+/// What tells replicas apart is at the end of their addresses.
+#[test]
+fn rows_of_long_addresses_can_be_told_apart() {
+    let host = "gpu-node-17.cluster.internal.example";
+    let addresses = ["a", "b"].map(|of| format!("{host}.{of}"));
+    let report = report_of("llama-3.1-8b", addresses.each_ref().map(String::as_str));
+    let text = Shown(&report).screen(80, "");
+    let rows = text.lines().filter(|line| line.starts_with("..."));
+    let names: Vec<&str> = rows.filter_map(|row| row.split_whitespace().next()).collect();
+    let [first, second] = names[..] else { panic!("{text}") };
+    assert_ne!(first, second, "{text}");
 }
 
 /// The share of a mixture of experts is first that at even routing, on the screen and on the line; that of the bound stands beside it.

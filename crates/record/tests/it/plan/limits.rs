@@ -50,7 +50,7 @@ fn an_upper_limit_is_not_known_to_be_dearer() {
     };
     let unknown = plans(2.0, 0);
     assert_eq!(unknown.cheapest(), None);
-    let said = "Which plan is the cheapest is not known: open is an upper limit, and may come to less than 21.00 US dollars an hour of \
+    let said = "Which plan is the cheapest is not known: open is an upper limit, and may come to less than 21.00 USD an hour of \
                 known; test it at higher loads";
     assert_eq!(unknown.findings(), [said]);
     let json: Value = serde_json::from_str(&unknown.to_json().unwrap()).unwrap();

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::super::table::{Cell, Head, Row, Table};
 use crate::Shown;
+use crate::comparison::summary::FEWER_COMPLETED;
 use crate::comparison::{change, distance, p_value};
 use fizeau_record::text::listed;
 use fizeau_record::text::number;
@@ -75,11 +76,18 @@ impl TestedRun {
             .flat_map(|(name, notes)| notes.iter().map(move |note| format!("{name}: {note}")));
         let notes = notes.chain(comparison.notes.iter().cloned()).chain(dashes(comparison));
         Self {
-            sentence: sentence(class, counts, counts.iter().sum()),
+            sentence: match Shown(comparison).fails_more() {
+                true => {
+                    format!("{} {FEWER_COMPLETED}.", sentence(class, counts, counts.iter().sum()))
+                }
+                false => sentence(class, counts, counts.iter().sum()),
+            },
             notes: notes.collect(),
             better: outcome_lines(&comparison.levels, ComparisonAnswer::Better),
             worse: outcome_lines(&comparison.levels, ComparisonAnswer::Worse),
-            distance: distance.map(|of| distance::text(of, &candidate)).unwrap_or_default(),
+            distance: distance
+                .map(|of| distance::text(of, [&baseline, &candidate]))
+                .unwrap_or_default(),
             candidate,
             tables,
             baseline,

@@ -38,9 +38,14 @@ fn each_of_tapes(
 
 /// A figure with its unit: `441 ms`.
 fn figure(level: &ChartLevel, name: &str, unit: &str) -> Option<String> {
-    let figure = level.figures.get(name)?;
-    let greatest = if figure.stand_in { "at most " } else { "" };
-    Some(format!("{greatest}{} {unit}", rounded(figure)))
+    Some(format!("{} {unit}", rounded(level.figures.get(name)?)))
+}
+
+/// The p99 of a latency, or the greatest value that stands in for it: which of them, and its milliseconds.
+fn tail(level: &ChartLevel, metric: &str) -> Option<(&'static str, String)> {
+    let name = format!("p99_{metric}_ms");
+    let which = if level.figures.get(&name)?.stand_in { "greatest" } else { "p99" };
+    Some((which, figure(level, &name, "ms")?))
 }
 
 pub(super) fn frontier(run: &ChartRun) -> String {
@@ -50,9 +55,9 @@ pub(super) fn frontier(run: &ChartRun) -> String {
             ChartLevelPosition::Dominated => "dominated",
             ChartLevelPosition::LeftOut => return Some("left out".to_owned()),
         };
-        let (rate, tail) =
-            (figure(level, "requests_per_s", "requests/s")?, figure(level, "p99_e2el_ms", "ms")?);
-        Some(format!("{rate} at a p99 E2EL of {tail}, {place}"))
+        let rate = figure(level, "requests_per_s", "requests/s")?;
+        let (which, tail) = tail(level, "e2el")?;
+        Some(format!("{rate} at a {which} E2EL of {tail}, {place}"))
     });
     let chosen = run.operating.and_then(|index| run.levels.get(index));
     let chosen = chosen.map(|level| format!(" To run at: {}.", level.load)).unwrap_or_default();
@@ -84,8 +89,9 @@ pub(super) fn load(run: &ChartRun) -> String {
     each(run, "No level has a throughput, a TTFT and an E2EL", |level| {
         let rate = figure(level, "requests_per_s", "requests/s")?;
         let both = |metric: &str| {
-            let part = |of: &str| figure(level, &format!("{of}_{metric}_ms"), "ms");
-            Some(format!("p50 {} and p99 {}", part("p50")?, part("p99")?))
+            let median = figure(level, &format!("p50_{metric}_ms"), "ms")?;
+            let (which, tail) = tail(level, metric)?;
+            Some(format!("p50 {median} and {which} {tail}"))
         };
         let (ttft, e2el) = (both("ttft")?, both("e2el")?);
         Some(format!("{rate}, TTFT {ttft}, E2EL {e2el}"))
@@ -122,9 +128,9 @@ pub(super) fn timeline(run: &ChartRun) -> String {
         let timeline = &detail.timeline;
         let most = timeline.in_flight.iter().copied().reduce(f64::max)?;
         let seconds = number(timeline.bin_s * timeline.in_flight.len() as f64);
-        let window = match timeline.window_s {
-            Some((from, to)) => {
-                format!("the steady part is from {} s to {} s", number(from), number(to))
+        let window = match timeline.window_s.zip(timeline.window_kind) {
+            Some(((from, to), kind)) => {
+                format!("the {kind} is from {} s to {} s", number(from), number(to))
             }
             None => "no part is known to be steady".to_owned(),
         };

@@ -38,7 +38,7 @@ pub(super) fn products(of: &Shown<'_, ProbeDocument>) -> Option<CurveChart> {
         return None;
     }
     let description = described("Arithmetic by shape", &series);
-    let roof = roof(of, &series, per);
+    let roof = roof(of, &series, (per, unit));
     let has_roof = roof.is_some();
     series.extend(roof);
     let mut notes = vec![DRAWN.to_owned()];
@@ -91,7 +91,11 @@ fn label(row: &ProbeRow) -> Option<String> {
 }
 
 /// What memory and arithmetic allow as they were measured; none where either was not.
-fn roof(of: &Shown<'_, ProbeDocument>, drawn: &[CurveSeries], per: f64) -> Option<CurveSeries> {
+fn roof(
+    of: &Shown<'_, ProbeDocument>,
+    drawn: &[CurveSeries],
+    (per, unit): (f64, &str),
+) -> Option<CurveSeries> {
     let best = |component: Component, of_row: fn(&ProbeRow) -> Option<f64>| {
         let rows = of.believed().filter(|row| row.measured.operation.component() == component);
         rows.filter_map(of_row).max_by(f64::total_cmp)
@@ -115,7 +119,7 @@ fn roof(of: &Shown<'_, ProbeDocument>, drawn: &[CurveSeries], per: f64) -> Optio
     let peak = cells::figure(peak / per);
     let memory = cells::figure(BytesPerSec::new(memory).get() / 1e9);
     Some(CurveSeries {
-        name: format!("roofline as measured: {memory} GB/s, {peak} at most"),
+        name: format!("roofline as measured: {memory} GB/s, {peak} {unit} at most"),
         index: 0,
         style: CurveStyle::Bound,
         points: points.collect(),

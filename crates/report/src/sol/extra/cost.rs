@@ -2,6 +2,7 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
+use fizeau_record::text::hourly;
 use fizeau_roofline::{
     Cost, DeploymentError, Disaggregation, EstimateKind, Figures, HourlyRate, InstanceCounts,
     PriceOrigin, Speculation, System, UsdRange,
@@ -74,13 +75,8 @@ impl SolExtra {
     #[must_use]
     pub fn cost(of: &SolSubject<'_>, serving: SolServing<'_>, rate: &HourlyRate) -> Self {
         let (costs, served) = serving.costs(of, rate);
-        let (low, high) = (rate.low.get(), rate.high.get());
-        let price = match low < high {
-            true => format!("{low:.2} to {high:.2}"),
-            false => format!("{low:.2}"),
-        };
-        let mut aside = Self::new("cost", format!("US dollars, at {price} a device and hour"));
-        let is_range = low < high;
+        let mut aside = Self::new("cost", format!("USD, at {}", hourly(rate)));
+        let is_range = rate.low < rate.high;
         let mut add = |names: [&'static str; 4], part: fn(&Cost) -> UsdRange| {
             aside.both(names[0], names[1], |i| part(&costs[i]).low.get());
             if is_range {

@@ -107,6 +107,24 @@ fn text_and_markdown_say_what_is_not_known_and_obey_no_file() {
     assert!(markdown.contains("| **concurrency 4** |"), "{markdown}");
 }
 
+/// Figures are of those that completed: whoever shows them says how many did not.
+#[test]
+fn failures_of_an_imported_run_are_said_everywhere() {
+    let mut levels = sweep();
+    levels[0].counts.failed = Some(500);
+    levels[1].counts.completed = 0;
+    let left_out = format!("left out: {} (no request completed)", levels[1].load_words());
+    let run = ImportedRun::new("old", levels);
+    let mut shown = vec![Shown(&run).text(), Shown(&run).markdown()];
+    #[cfg(feature = "html")]
+    shown.push(Shown(&run).page());
+    for text in shown {
+        for said in ["500 requests failed; they are in no figure", &left_out] {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+    }
+}
+
 #[cfg(feature = "html")]
 #[test]
 fn the_page_of_figures_alone_says_what_is_missing_and_runs_no_foreign_script() {

@@ -89,6 +89,32 @@ fn it_says_what_is_better_what_worse_and_what_changed() {
     assert_eq!(read(&page).matches("<figure").count(), 7);
 }
 
+/// Requests that fail are in no latency: it looks better for them.
+#[test]
+fn latencies_of_a_run_that_fails_more_are_no_improvement() {
+    let rounds = |ttft: f64, failed: f64| -> Vec<RoundFigures> {
+        let round = |nth: u32| {
+            let wobble = f64::from(nth * 7 % 5) / 1000.0;
+            let figures = [
+                (LevelFigure::P99_TTFT, ttft + wobble),
+                (LevelFigure::FAILED_SHARE, failed + wobble),
+            ];
+            RoundFigures::from_iter(figures)
+        };
+        (0..8).map(round).collect()
+    };
+    let figures = FigureChoice::only([LevelFigure::P99_TTFT, LevelFigure::FAILED_SHARE]);
+    let settings = ComparisonSettings { figures, ..ComparisonSettings::default() };
+    let (runs, mut report) = (runs("runs/b"), comparison("runs/b"));
+    report.comparisons[0].levels[0].table =
+        ComparisonTable::of_rounds(&rounds(90.0, 0.01), &rounds(70.0, 0.2), &settings).unwrap();
+    let words =
+        words(&ComparisonPage { runs: &runs, imported: &[], comparison: Ok(&report) }.page());
+    let caution = "of 2 figures 1 better and 1 worse. More requests fail there, and latencies are of those that completed alone: they \
+                   are no improvement.";
+    assert!(words.contains(caution), "{words}");
+}
+
 /// A figure that came out alike at many levels is named once.
 #[test]
 fn the_answer_is_no_wall() {
