@@ -10,7 +10,9 @@ use std::fmt;
 use fizeau_core::Nanos;
 #[cfg(feature = "nvml")]
 use fizeau_telemetry::DeviceChoice;
-use fizeau_telemetry::{FetchErrorKind, PageSettings, PageSource, PageTrust, SharedSource, Source};
+use fizeau_telemetry::{
+    Exporter, FetchErrorKind, PageSettings, PageSource, PageTrust, SharedSource, Source,
+};
 use fizeau_transport::MonotonicClock;
 
 use crate::endpoint::{ExtraHeader, PreparedEndpoint, split_url};
@@ -161,9 +163,22 @@ impl TelemetrySpec {
             trusted: endpoint.reached.trust.of_pages()?,
             clock,
             interval: self.interval,
+            are_gpus_named: matches!(self.gpus, LocalGpus::Named(_)),
+            unread: Vec::new(),
         };
+        let mut engines_given = 0;
         for places in beside.chain(given) {
-            let note = telemetry.add(&places, &hosts).err().map(|missing| match missing {
+            let found = telemetry.add(&places, &hosts);
+            let is_engine = matches!(&found, Ok(Some(exporter)) if exporter.is_engine());
+            match &places[..] {
+                [Address::At(_)] => engines_given += usize::from(is_engine),
+                [.., beside] if !is_engine => {
+                    let address = telemetry.bare_address(beside);
+                    telemetry.unread.push(address);
+                }
+                _ => {}
+            }
+            let note = found.err().map(|missing| match missing {
                 Missing::Refused(why) => RunNote::ServerMetricsNeedKey(why),
                 Missing::NoAnswer(why) | Missing::Answered(why) => RunNote::NoServerMetrics(why),
             });
@@ -173,6 +188,10 @@ impl TelemetrySpec {
                 _ => note,
             });
             note.into_iter().for_each(|note| watcher.event(RunEvent::Note(note)));
+        }
+        // Pages of engines that were given are those of servers that have none beside their API.
+        if engines_given >= telemetry.unread.len() {
+            telemetry.unread.clear();
         }
         Ok(telemetry)
     }
@@ -193,17 +212,20 @@ impl fmt::Debug for Address {
 }
 
 /// Whether a page is asked with the headers that were given: whose page it is cannot be known before it is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum ApiKey {
     Attached,
+    #[default]
     Withheld,
 }
 
 /// How a page is asked for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct PageAccess {
     key: ApiKey,
     trust: PageTrust,
+    /// Whose page it is; none where it was not read yet.
+    exporter: Option<Exporter>,
 }
 
 /// The host of `url`, without user and port.
@@ -237,6 +259,10 @@ pub(crate) struct Telemetry {
     trusted: Vec<PageTrust>,
     clock: MonotonicClock,
     interval: Nanos,
+    /// Whether the GPUs of this machine that are read are those that serve.
+    are_gpus_named: bool,
+    /// Where pages of servers were looked for and are not, beside pages of other servers.
+    unread: Vec<String>,
 }
 
 impl Telemetry {
@@ -258,24 +284,29 @@ impl Telemetry {
         }
     }
 
-    /// Whether this page is one of those that are read: as far as its address goes, without a query, by whatever name of its host.
-    fn reads(&self, page: &Address) -> bool {
-        let access = PageAccess { key: ApiKey::Withheld, trust: PageTrust::default() };
-        let address = |page| self.source(page, &access).address().to_owned();
-        self.pages.iter().any(|(read, _)| is_same_page(&address(read), &address(page)))
+    /// The address of a page, without user, password and query.
+    fn bare_address(&self, page: &Address) -> String {
+        self.source(page, &PageAccess::default()).address().to_owned()
     }
 
-    /// Reads the first of these places that has a page, and no page twice; where none has one, why.
-    fn add(&mut self, places: &[Address], hosts: &[String]) -> Result<(), Missing> {
-        let mut missing = Ok(());
+    /// Whether this page is one of those that are read: as far as its address goes, without a query, by whatever name of its host.
+    fn reads(&self, page: &Address) -> bool {
+        let address = self.bare_address(page);
+        self.pages.iter().any(|(read, _)| is_same_page(&self.bare_address(read), &address))
+    }
+
+    /// Reads the first of these places that has a page, and no page twice; whose page that is, and where none has one, why.
+    fn add(&mut self, places: &[Address], hosts: &[String]) -> Result<Option<Exporter>, Missing> {
+        let mut missing = Ok(None);
         for page in places {
             match self.tried(page, hosts) {
                 Ok(access) => {
+                    let exporter = access.exporter;
                     // What is read twice would be counted twice.
                     if !self.reads(page) {
                         self.pages.push((page.clone(), access));
                     }
-                    return Ok(());
+                    return Ok(exporter);
                 }
                 // Who does not answer does not answer anywhere.
                 Err(no_answer @ Missing::NoAnswer(_)) => return Err(no_answer),
@@ -302,7 +333,7 @@ impl Telemetry {
         let mut trusted = self.trusted.iter().peekable();
         loop {
             let trust = trusted.next().cloned().unwrap_or_default();
-            match self.requested_by(page, PageAccess { key, trust }) {
+            match self.requested_by(page, PageAccess { key, trust, exporter: None }) {
                 Err(Missing::NoAnswer(_)) if trusted.peek().is_some() => {}
                 told => return told,
             }
@@ -318,8 +349,11 @@ impl Telemetry {
             FetchErrorKind::Refused { .. } => Missing::Refused(error.to_string()),
             _ => Missing::Answered(error.to_string()),
         })?;
+        let exporters =
+            told.samples.iter().filter_map(|(name, _)| Exporter::of_metric(&name.metric));
+        let exporter = exporters.min();
         match told.samples.is_empty() {
-            false => Ok(access),
+            false => Ok(PageAccess { exporter, ..access }),
             true => Err(Missing::Answered(format!(
                 "{}: a metrics page without the series of any known program",
                 source.address()

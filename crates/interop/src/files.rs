@@ -201,13 +201,18 @@ fn recognised<'a>(
     read: &'a [File],
     form: Option<&'static dyn ForeignFormat>,
 ) -> Result<(Vec<ForeignFile<'a>>, Vec<String>), ImportError> {
-    let (mut files, mut passed, mut has_runs) = (Vec::new(), Vec::new(), false);
+    let (mut files, mut passed) = (Vec::new(), Vec::new());
+    let (mut runs, mut tables) = (Vec::new(), Vec::new());
     for own in read {
         let file = ForeignFile::new(&own.name, &own.bytes);
         match (form, ForeignFormats::of(&file)) {
             (Some(form), _) if own.is_named || form.recognises(&file) => files.push(file),
             (None, Ok(format)) => {
-                has_runs |= format.key() == "vllm-sweep" && !is_table(&file);
+                match (format.key(), is_table(&file)) {
+                    ("vllm-sweep", true) => tables.push(file.name()),
+                    ("vllm-sweep", false) => runs.push(file.folder()),
+                    _ => {}
+                }
                 files.push(file);
             }
             (None, Err(error)) if own.is_named => return Err(error.into()),
@@ -217,10 +222,9 @@ fn recognised<'a>(
             }
         }
     }
-    // The table of a sweep has its runs once more.
-    if has_runs {
-        files.retain(|file| !is_table(file));
-    }
+    // The table of a sweep has its runs once more, which lie beside it or in folders below.
+    let is_told = |table: &ForeignFile<'_>| runs.iter().any(|run| is_below(run, table.folder()));
+    files.retain(|file| !(tables.contains(&file.name()) && is_told(file)));
     if files.is_empty() {
         return Err(ImportError::NothingKnown {
             first: passed.first().cloned().unwrap_or_default(),
@@ -229,6 +233,12 @@ fn recognised<'a>(
         });
     }
     Ok((files, passed))
+}
+
+/// Whether `folder` is that one, or lies in it.
+fn is_below(folder: &str, above: &str) -> bool {
+    let rest = folder.strip_prefix(above);
+    above.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn is_table(file: &ForeignFile<'_>) -> bool {

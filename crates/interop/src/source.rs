@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use fizeau_core::{Nanos, Tape};
 use fizeau_metrics::GoodputGoals;
 use fizeau_record::{
-    ImportedLevel, ImportedRun, RunDocument, StoredError, StoredLevel, StoredLevelContext,
-    StoredRun, TruncatedTail,
+    ImportedLevel, ImportedRun, LevelStatus, RunDocument, StoredError, StoredLevel,
+    StoredLevelContext, StoredRun, TruncatedTail,
 };
 
 use crate::{ExportArrivals, ExportLevel, VllmRequestRate, VllmRun};
@@ -51,6 +51,7 @@ struct Level {
     goals: GoodputGoals,
     tapes: Vec<Tape>,
     epoch_unix: Option<Nanos>,
+    status: LevelStatus,
     imported: Option<ImportedLevel>,
 }
 
@@ -127,6 +128,7 @@ impl ExportSource {
             goals: GoodputGoals::default(),
             tapes: Vec::new(),
             epoch_unix: None,
+            status: LevelStatus::Finished,
             imported: Some(imported),
         };
         let levels = run.into_levels().into_iter().enumerate().map(level).collect();
@@ -165,6 +167,7 @@ impl Level {
             goals: GoodputGoals::default(),
             tapes: Vec::new(),
             epoch_unix: epoch.or(document.epoch_unix_ns).map(Nanos::from_nanos),
+            status: of.status,
             imported,
         }
     }
@@ -179,6 +182,7 @@ impl Level {
             goals: &self.goals,
             tapes: &self.tapes,
             epoch_unix: self.epoch_unix,
+            status: self.status.clone(),
             imported: self.imported.as_ref(),
         }
     }

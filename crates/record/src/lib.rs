@@ -163,7 +163,9 @@ pub use sweep::{
     ProfileChoice, RangeOverRuns, STAND_IN_NOTE, SustainedRun, SweepDocument, SweepEnding,
     SweepReport, SweptLevelDocument, TokenCost, Unmeasured,
 };
-pub use telemetry::{LevelTelemetry, PassSource, ScrapedPages, TelemetrySource, TelemetryWindows};
+pub use telemetry::{
+    LevelTelemetry, PassSource, ScrapedPages, ServingDevices, TelemetrySource, TelemetryWindows,
+};
 pub use whatif::{
     ChosenLevel, NotRunReason, VariantDocument, VariantLevel, WhatIf, WhatIfDocument,
     WhatIfVariant, variant_letter,

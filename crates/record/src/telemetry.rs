@@ -3,20 +3,25 @@
 //! The figures are those of `fizeau-telemetry` as they are: they are plain documents there already, and that crate without its features
 //! reads no clock and opens no socket.
 
+mod devices;
 mod passes;
+mod servers;
 
 use std::collections::BTreeMap;
 
 use fizeau_core::{Joules, Millis, Nanos, PerJoule, Stamp, Tokens, document};
 use fizeau_telemetry::{
     ClientWindow, DeviceWindow, Exporter, ForwardPassLine, History, HistoryLine, HostWindow,
-    JudgedStep, NamedFigure, PageTrouble, ScrapeCost, ScrapeReport, ServerGaps, ServerTimeline,
-    ServerWindow, SpeedWitnesses, StepsAssessment, TelemetryFinding, TimelinePoint, Window,
-    findings, joules_per_token, power_timelines, tokens_per_joule, total_energy,
+    JudgedStep, NamedFigure, Pace, PageTrouble, ScrapeCost, ScrapeReport, ServerGaps,
+    ServerTimeline, ServerWindow, SpeedWitnesses, StepsAssessment, TelemetryFinding, TimelinePoint,
+    Window, findings, joules_per_token, power_timelines, tokens_per_joule,
 };
 
 use crate::text::percent;
+use devices::{LevelDevices, serving_of};
+use servers::{ReadServers, timelines};
 
+pub use devices::ServingDevices;
 pub use passes::PassSource;
 
 document! {
@@ -33,7 +38,7 @@ document! {
         pub steady?: ServerWindow,
         /// What the client saw and the server did not, over the whole level.
         pub gaps: ServerGaps,
-        /// Each device, over the whole level.
+        /// Each device, over the whole level; those that did nothing in it are left out.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub devices: Vec<DeviceWindow>,
         /// What all devices took, by their counters; absent where one does not count.
@@ -106,47 +111,52 @@ pub struct ScrapedPages {
 
 /// Of what it is to be said.
 #[derive(Debug, Clone, Copy)]
-pub struct TelemetryWindows {
+pub struct TelemetryWindows<'a> {
     /// The whole level.
     pub level: Window,
     /// Its steady part.
     pub steady: Option<Window>,
     /// From one page to the next, as was asked for.
     pub interval: Nanos,
-    /// How many devices the deployment has, where that is known.
-    pub devices: Option<u64>,
+    /// Which of the devices that pages tell of serve.
+    pub devices: ServingDevices,
+    /// Servers that take a part of the load and have no page, by their addresses: figures of the others are not those of all.
+    pub unread: &'a [String],
 }
 
 impl LevelTelemetry {
     /// What `pages` say of a level, beside what the `client` counted over it.
     #[must_use]
-    pub fn of(pages: &[ScrapedPages], windows: TelemetryWindows, client: &ClientWindow) -> Self {
-        let TelemetryWindows { level, steady, interval, devices: deployed } = windows;
+    pub fn of(
+        pages: &[ScrapedPages],
+        windows: TelemetryWindows<'_>,
+        client: &ClientWindow,
+    ) -> Self {
+        let TelemetryWindows { level, steady, interval, devices: serving, unread } = windows;
         let hold = hold(pages, interval);
-        let server = server_over(pages, level, hold);
-        let devices: Vec<DeviceWindow> = pages
-            .iter()
-            .flat_map(|page| DeviceWindow::all(&page.report.history, level, hold))
-            .collect();
-        let said = server.clone().unwrap_or_default();
-        let nearest = nearest_to_client(pages, level, hold, said.clone());
-        let mut findings = findings(client, &said, &devices, interval);
+        let servers = ReadServers::among(pages, level, hold, unread);
+        let LevelDevices { devices, energy, findings: of_devices } =
+            LevelDevices::of(pages, level, hold, serving);
+        let said = servers.said.clone().unwrap_or_default();
+        let nearest = servers.nearest_to_client(level, hold);
+        let beside = servers.comparable(client);
+        let mut findings = findings(&beside, &said, serving_of(&devices, &of_devices), interval);
+        findings.extend(servers.finding.clone());
         findings.extend(pages.iter().filter_map(|page| page.begun_before(level.from)));
         findings.extend(pages.iter().flat_map(|page| page.troubles(level)));
         findings.extend(TelemetryFinding::other_requests(client, &nearest));
-        let others = deployed.and_then(|own| TelemetryFinding::other_devices(&devices, own));
-        // Energy of devices that are not measured would be laid to the tokens of those that are.
-        let energy = total_energy(&devices).filter(|_| others.is_none());
-        findings.extend(others);
-        let tokens = client.output_tokens.unwrap_or(Tokens::ZERO);
+        findings.extend(of_devices);
+        let server = servers.of_all();
+        let (tokens, estimated) = output_tokens(client, server);
+        findings.extend(estimated.filter(|_| energy.is_some()));
         Self {
             from: level.from,
             to: level.to,
-            steady: steady.and_then(|steady| server_over(pages, steady, hold)),
+            steady: server.and(steady).and_then(|steady| servers.over(steady, hold)),
             gaps: ServerGaps::of(client, &nearest),
             findings,
             other_metrics: BTreeMap::new(),
-            server,
+            server: server.cloned(),
             energy,
             joules_per_token: energy.and_then(|energy| joules_per_token(energy, tokens)),
             tokens_per_joule: energy.and_then(|energy| tokens_per_joule(energy, tokens)),
@@ -249,6 +259,12 @@ impl LevelTelemetry {
         bad.chain(differ).chain(streams).collect()
     }
 
+    /// The devices that serve; none where pages tell of others than those.
+    #[must_use]
+    pub fn serving_devices(&self) -> &[DeviceWindow] {
+        serving_of(&self.devices, &self.findings)
+    }
+
     /// The share of prompt tokens that the prefix cache had, by the server's own counters.
     #[must_use]
     pub fn prefix_hit_share(&self) -> Option<f64> {
@@ -277,8 +293,28 @@ impl LevelTelemetry {
 
 /// How long a value stands on either side of its page: it may stand for the time of a page that did not come.
 fn hold(pages: &[ScrapedPages], interval: Nanos) -> Nanos {
-    let slowest = pages.iter().map(|page| page.report.cost.interval.get()).fold(0.0, f64::max);
-    interval.max(Nanos::from_secs_f64(slowest / 1e3).unwrap_or_default()) * 2
+    let fetches = pages.iter().flat_map(|page| page.report.history.fetches());
+    let mut pace = Pace::every(interval);
+    pace.took(fetches.map(|fetch| fetch.length()).max().unwrap_or_default());
+    pace.interval() * 2
+}
+
+/// The output tokens of all requests: those that the client's requests were told, and where some were not what the server counted; else
+/// with the client's estimate of them, which is then told.
+fn output_tokens(
+    client: &ClientWindow,
+    server: Option<&ServerWindow>,
+) -> (Tokens, Option<TelemetryFinding>) {
+    let (told, estimated) = (client.output_tokens.unwrap_or(Tokens::ZERO), client.estimated_tokens);
+    let counted = server.and_then(|server| server.generation_tokens.as_ref());
+    match counted {
+        _ if estimated == Tokens::ZERO => (told, None),
+        Some(counted) => (Tokens::new(counted.figure.delta.round().max(0.0) as u64), None),
+        None => {
+            let (all, estimated) = (told + estimated, estimated.get());
+            (all, Some(TelemetryFinding::TokensEstimated { estimated, all: all.get() }))
+        }
+    }
 }
 
 /// A cache with less room than that takes hardly another request.
@@ -325,56 +361,6 @@ impl ScrapedPages {
     pub fn lines(pages: &[Self]) -> impl Iterator<Item = HistoryLine> {
         (0..).zip(pages).flat_map(|(source, page)| page.report.history.lines(source))
     }
-}
-
-fn is_engine(history: &History) -> bool {
-    Exporter::of_history(history).is_some_and(Exporter::is_engine)
-}
-
-/// Each of `histories` over `window`; of a front end nothing where engines speak, or its requests would be there twice.
-fn timelines<'a>(
-    histories: impl Iterator<Item = &'a History> + Clone,
-    window: Window,
-) -> Vec<ServerTimeline> {
-    let has_engine =
-        histories.clone().any(|history| is_engine(history) && !Exporter::is_front_end(history));
-    let of = |history| match has_engine && Exporter::is_front_end(history) {
-        true => ServerTimeline::default(),
-        false => ServerTimeline::of(history, window),
-    };
-    histories.map(of).collect()
-}
-
-/// All engines among `pages` as one; none where there is none. A front end is another view of the requests that its engines have, so it
-/// is added to none of them: it speaks where it alone does.
-fn server_over(pages: &[ScrapedPages], window: Window, hold: Nanos) -> Option<ServerWindow> {
-    let (front_ends, engines): (Vec<&ScrapedPages>, Vec<_>) = pages
-        .iter()
-        .filter(|page| is_engine(&page.report.history))
-        .partition(|page| Exporter::is_front_end(&page.report.history));
-    together(if engines.is_empty() { &front_ends } else { &engines }, window, hold)
-}
-
-fn together(pages: &[&ScrapedPages], window: Window, hold: Nanos) -> Option<ServerWindow> {
-    let each = pages.iter().map(|page| ServerWindow::of(&page.report.history, window, hold));
-    let all: Vec<ServerWindow> = each.collect();
-    (!all.is_empty()).then(|| ServerWindow::together(&all))
-}
-
-/// The latencies of the server that is next to the client: those of front ends where they tell them, else those of the `engines`.
-fn nearest_to_client(
-    pages: &[ScrapedPages],
-    window: Window,
-    hold: Nanos,
-    engines: ServerWindow,
-) -> ServerWindow {
-    let front_ends: Vec<&ScrapedPages> =
-        pages.iter().filter(|page| Exporter::is_front_end(&page.report.history)).collect();
-    let front_end = together(&front_ends, window, hold).unwrap_or_default();
-    let mut nearest = engines;
-    nearest.ttft = front_end.ttft.or(nearest.ttft);
-    nearest.e2el = front_end.e2el.or(nearest.e2el);
-    nearest
 }
 
 #[cfg(test)]

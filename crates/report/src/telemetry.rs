@@ -4,7 +4,7 @@ mod catalogue;
 
 use fizeau_record::text::{four_digits, number, percent};
 use fizeau_record::{LevelReport, LevelTelemetry};
-use fizeau_telemetry::{ReportedGauge, TelemetryFinding, WitnessShare};
+use fizeau_telemetry::{ReportedGauge, ServerWindow, TelemetryFinding, WitnessShare};
 
 use crate::{Shown, Verbosity};
 use catalogue::whole;
@@ -60,7 +60,7 @@ fn server_sentence(said: &LevelTelemetry, verbosity: Verbosity) -> Option<String
         server
             .prefix_hit_share()
             .filter(|share| is_told(*share))
-            .map(|share| format!("prefix cache {} of queries", percent(share))),
+            .map(|share| format!("prefix cache {} of {}", percent(share), looked_up(server))),
         said.joules_per_token.map(|each| format!("{} J a token", number(each.get()))),
         said.tokens_per_joule.map(|each| format!("{} tokens a joule", number(each.get()))),
     ]
@@ -68,6 +68,11 @@ fn server_sentence(said: &LevelTelemetry, verbosity: Verbosity) -> Option<String
     .flatten()
     .collect();
     (!words.is_empty()).then(|| format!("server: {}", words.join(", ")))
+}
+
+/// Of what the share of the prefix cache is: an engine that counts no queries tells cached tokens.
+const fn looked_up(server: &ServerWindow) -> &'static str {
+    if server.prefix_queries.is_some() { "queries" } else { "prompt tokens" }
 }
 
 /// `speed of light: client's throughput 31 %, engine's counters 33 %, forward passes 33 %` and

@@ -267,10 +267,7 @@ impl Work {
             generated: generated.figure.delta.max(0.0),
             prompts: server.prompt_tokens.as_ref().map_or(0.0, |told| told.figure.delta.max(0.0)),
             cached: server.cached_share().unwrap_or(0.0),
-            tokens_per_step: server
-                .tokens_per_draft()
-                .filter(|tokens| *tokens > 1.0)
-                .unwrap_or(1.0),
+            tokens_per_step: server.tokens_per_step().unwrap_or(1.0),
         })
     }
 

@@ -3,9 +3,11 @@
 mod energy;
 mod identity;
 mod power;
+mod readings;
 mod throttle;
 mod window;
 
+pub(crate) use energy::whole_devices;
 pub use energy::{
     device_count, joules_per_token, mean_power, tokens_per_joule, total_energy, total_power,
 };

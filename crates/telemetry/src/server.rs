@@ -64,9 +64,9 @@ document! {
         pub kv_capacity_tokens?: Tokens = view.kv_capacity(),
         /// Preemptions.
         pub preemptions?: ReportedCounter = view.counter(MetricMeaning::Preemptions),
-        /// Tokens found in the prefix cache.
+        /// Tokens found in the prefix cache; by vLLM 0.8 blocks, so that only their share of queries can be compared.
         pub prefix_hits?: ReportedCounter = view.counter(MetricMeaning::PrefixHits),
-        /// Tokens looked up in it.
+        /// Tokens looked up in it, likewise.
         pub prefix_queries?: ReportedCounter = view.counter(MetricMeaning::PrefixQueries),
         /// Tokens found in a cache outside the engine.
         pub external_prefix_hits?: ReportedCounter = view.counter(MetricMeaning::ExternalPrefixHits),
@@ -117,6 +117,9 @@ document! {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "by_number")]
         #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, ReportedCounter>"))]
         pub accepted_by_position: BTreeMap<u32, ReportedCounter> = view.counters_by(MetricMeaning::AcceptedByPosition, "position"),
+        /// Tokens that a round of drafting gives a request, the one that needs no draft among them, as the engine averages it; the mean
+        /// over engines.
+        pub accept_length?: ReportedGauge = view.gauge_mean(MetricMeaning::AcceptLength),
         /// Floating-point operations of one GPU by the engine's own estimate, the mean over engines.
         pub estimated_flops_per_gpu?: ReportedCounter = view.counter_mean(MetricMeaning::EstimatedFlops),
         /// Bytes that one GPU read, likewise.
@@ -173,10 +176,18 @@ impl ServerWindow {
         share(self.accepted_tokens.as_ref(), self.draft_tokens.as_ref())
     }
 
-    /// Tokens that a round of drafting gives, the one that needs no draft among them.
+    /// Tokens that a step gives each request that decodes, at least 1: all that were generated over those that no draft gave, so that
+    /// steps without a draft count too; of an engine that does not count accepted tokens the length that it averages. None where neither
+    /// is told.
     #[must_use]
-    pub fn tokens_per_draft(&self) -> Option<f64> {
-        share(self.accepted_tokens.as_ref(), self.drafts.as_ref()).map(|accepted| accepted + 1.0)
+    pub fn tokens_per_step(&self) -> Option<f64> {
+        let counted = || {
+            let generated = self.generation_tokens.as_ref()?.figure.delta;
+            Some(generated / (generated - self.accepted_tokens.as_ref()?.figure.delta))
+        };
+        let averaged = || Some(self.accept_length.as_ref()?.figure.mean);
+        let is_known = |tokens: &f64| tokens.is_finite() && *tokens >= 1.0;
+        counted().filter(is_known).or_else(|| averaged().filter(is_known))
     }
 
     /// The mean number of tokens that an iteration works on.

@@ -33,7 +33,7 @@ fn export(args: &ConvertArgs, format: &str) -> Result<Exit, Fail> {
     source.cut().iter().for_each(|(level, cut)| note_cut(level, Some(*cut)));
     let levels = source.levels();
     let files = format.export(&levels).map_err(Fail::usage)?;
-    let unsaid: BTreeSet<String> = levels.iter().filter_map(|level| level.unsaid(format)).collect();
+    let unsaid: BTreeSet<String> = levels.iter().flat_map(|level| level.unsaid(format)).collect();
     unsaid.iter().for_each(|unsaid| tell!("note: {}", plain(unsaid)));
     for written in ExportedFile::write_all(&files, &args.out).named("--out")? {
         say(written.display())?;

@@ -5,12 +5,12 @@ use std::time::Duration;
 use fizeau_core::{Clock as _, Nanos, Stamp, Tape, TokenSource, Tokens};
 use fizeau_harness::{DriveNotice, LevelRun, Observer};
 use fizeau_metrics::RequestMetrics;
-use fizeau_record::{LevelTelemetry, ScrapedPages, TelemetryWindows};
+use fizeau_record::{LevelTelemetry, ScrapedPages, ServingDevices, TelemetryWindows};
 #[cfg(feature = "nvml")]
 use fizeau_telemetry::NvmlSource;
 use fizeau_telemetry::{
-    ClientWindow, HostReading, HostWindow, Metrics, ScrapeSettings, Scraper, ScraperError,
-    SharedSource, Window,
+    ClientWindow, Exporter, HostReading, HostWindow, Metrics, ScrapeSettings, Scraper,
+    ScraperError, SharedSource, Window,
 };
 use fizeau_transport::{MonotonicClock, wall_clock_error};
 
@@ -40,8 +40,11 @@ pub(crate) struct LevelScrapers {
     /// When the warm-up had ended, that of all shards, once it has.
     warmed_up: Option<Stamp>,
     clock: MonotonicClock,
-    /// How many devices are measured, where that is known.
-    devices: Option<u64>,
+    devices: ServingDevices,
+    /// Servers that have no page, by their addresses.
+    unread: Vec<String>,
+    /// The pages of engines, by their addresses.
+    engines: Vec<String>,
     client: ClientTally,
 }
 
@@ -78,9 +81,31 @@ impl LevelScrapers {
             scrapers.push((ADDRESS.to_owned(), scraper.map_err(ExperimentError::broken)?));
         }
         let (host, streams) = (Some(HostReading::now()), telemetry.passes.clone());
-        let clock = telemetry.clock;
-        let metrics = telemetry.metrics.clone();
-        Ok(Self { scrapers, streams, interval, host, devices, clock, metrics, ..Self::default() })
+        let devices = match devices {
+            Some(count) => ServingDevices::Count(count),
+            None if telemetry.are_gpus_named => ServingDevices::Named,
+            None => ServingDevices::Unknown,
+        };
+        // Without a front end its engines speak for it.
+        let is_engine = |access: &PageAccess| {
+            access.exporter.is_some_and(|of| of.is_engine() && of != Exporter::Dynamo)
+        };
+        let engines = telemetry.pages.iter().filter(|(_, access)| is_engine(access));
+        let engines = engines.map(|(page, _)| telemetry.bare_address(page)).collect();
+        let (clock, metrics) = (telemetry.clock, telemetry.metrics.clone());
+        let unread = telemetry.unread.clone();
+        Ok(Self {
+            scrapers,
+            streams,
+            interval,
+            metrics,
+            host,
+            clock,
+            devices,
+            unread,
+            engines,
+            ..Self::default()
+        })
     }
 
     /// Reads all pages now, at once. That one does not come in time shows in its history.
@@ -110,12 +135,14 @@ impl LevelScrapers {
         let client = ClientWindow { most_in_flight, ..self.client.window };
         let warmed_up = self.warmed_up.unwrap_or(from);
         let pages = pages_since(warmed_up, self.scrapers);
+        let unread = unread(self.unread, &self.engines, &pages);
         let steady = run.summary.windowed.part.as_ref().ok().map(|part| part.window.span);
         let windows = TelemetryWindows {
             level: Window::alone(from, to),
             steady: steady.map(|span| Window::within(span.from(), span.to())),
             interval: self.interval,
             devices: self.devices,
+            unread: &unread,
         };
         let telemetry = LevelTelemetry::of(&pages, windows, &client)
             .with_requested_metrics(&pages, &self.metrics, self.interval)
@@ -124,6 +151,15 @@ impl LevelScrapers {
             .with_passes(passes);
         Some(ScrapedLevel { telemetry: Box::new(telemetry), pages })
     }
+}
+
+/// The servers `without` a page, and the `engines` of which none of the `pages` of the level came.
+fn unread(mut without: Vec<String>, engines: &[String], pages: &[ScrapedPages]) -> Vec<String> {
+    let is_gone = |page: &&ScrapedPages| {
+        engines.contains(&page.address) && page.report.history.fetches().len() == 0
+    };
+    without.extend(pages.iter().filter(is_gone).map(|page| page.address.clone()));
+    without
 }
 
 /// Ends `scrapers`, and gives the pages that were asked for once the level had `warmed_up`: what the warm-up came to is no part of it.
@@ -197,9 +233,13 @@ impl ClientTally {
         }
         let prompt = tape.usage.and_then(|usage| usage.prompt_tokens);
         window.prompt_tokens = window.prompt_tokens.zip(prompt).map(|(sum, more)| sum + more);
-        let is_guess = matches!(tape.token_source, TokenSource::Tokenizer | TokenSource::Events);
-        let output = Some(tape.output_tokens()).filter(|_| !is_guess);
-        window.output_tokens = window.output_tokens.zip(output).map(|(sum, more)| sum + more);
+        let output = tape.output_tokens();
+        match tape.token_source {
+            TokenSource::Tokenizer | TokenSource::Events => {
+                window.estimated_tokens += output;
+            }
+            _ => window.output_tokens = window.output_tokens.map(|sum| sum + output),
+        }
     }
 }
 
@@ -207,6 +247,7 @@ impl ClientTally {
 mod tests {
     use std::convert::Infallible;
 
+    use fizeau_core::{Arrival, Channel};
     use fizeau_telemetry::{Page, Source};
 
     use super::*;
@@ -222,6 +263,44 @@ mod tests {
             let page = format!("vllm:generation_tokens_total {}\n", self.0);
             Ok(Page::read(page.as_bytes(), None).unwrap())
         }
+    }
+
+    /// One reply that broke off is estimated, and what the server told of all others stands.
+    #[test]
+    fn tokens_of_a_reply_that_broke_off_are_estimated() {
+        let events = |count: u64| {
+            let mut tape = Tape::sent_at(Stamp::EPOCH);
+            let arrival = |ms: u64| {
+                Arrival::tokens(Stamp::EPOCH + Nanos::from_millis(ms), 1, Channel::Visible)
+            };
+            tape.arrivals = (1..=count).map(arrival).collect();
+            tape
+        };
+        let (mut whole, mut broken) = (events(60), events(40));
+        whole.token_source = TokenSource::FinalUsageSpread;
+        broken.token_source = TokenSource::Events;
+        let mut tally = ClientTally::default();
+        [whole, broken].iter().for_each(|tape| tally.add(tape));
+        let told = (tally.window.output_tokens, tally.window.estimated_tokens);
+        assert_eq!(told, (Some(Tokens::new(60)), Tokens::new(40)));
+    }
+
+    #[test]
+    fn engines_whose_pages_are_gone_are_unread() {
+        let page = |address: &str, count: u64| {
+            let mut report = fizeau_telemetry::ScrapeReport::default();
+            for second in 0..count {
+                let at = Stamp::EPOCH + Nanos::from_secs(second);
+                let page = Page::read(b"vllm:num_requests_running 1\n", None).unwrap();
+                let fetch = fizeau_telemetry::Fetch { requested: at, answered: at };
+                report.history.record(fetch, &page);
+            }
+            ScrapedPages { address: address.to_owned(), report }
+        };
+        let [a, b, c, dcgm] = ["a", "b", "c", "dcgm"].map(str::to_owned);
+        let pages = [page("a", 9), page("b", 0), page("dcgm", 0)];
+        assert_eq!(unread(vec![c.clone()], &[a, b.clone()], &pages), [c, b]);
+        assert_eq!(unread(Vec::new(), &[dcgm], &pages[..1]), [""; 0]);
     }
 
     #[test]

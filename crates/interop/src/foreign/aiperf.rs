@@ -92,6 +92,10 @@ impl ForeignFormat for AiPerf {
             _ => None,
         }
     }
+
+    fn tells_of_interruption(&self) -> bool {
+        true
+    }
 }
 
 /// Other documents in its folder have a version too: those of server metrics, of time slices and of several runs together.

@@ -6,6 +6,7 @@ use std::{fs, io};
 use crate::PeerSettings;
 use fizeau_core::{Nanos, Tape};
 use fizeau_metrics::GoodputGoals;
+use fizeau_record::LevelStatus;
 
 use super::{ExportArrivals, ForeignError, ForeignFile, ImportedLevel};
 use crate::VllmRun;
@@ -53,6 +54,11 @@ pub trait ForeignFormat: Sync {
     fn in_place_of(&self, level: &ExportLevel<'_>) -> Option<&'static str> {
         level.arrivals.peculiar().map(|_| "its file has the mean rate alone")
     }
+
+    /// Whether its files say of a level that it did not come to its end.
+    fn tells_of_interruption(&self) -> bool {
+        false
+    }
 }
 
 /// A level to be written in another tool's form.
@@ -74,6 +80,8 @@ pub struct ExportLevel<'a> {
     pub tapes: &'a [Tape],
     /// What the wall clock showed at the epoch of the tapes, since 1970; none where it is not known.
     pub epoch_unix: Option<Nanos>,
+    /// How far it came.
+    pub status: LevelStatus,
     /// What was imported, where the level came from another tool's file.
     pub imported: Option<&'a ImportedLevel>,
 }
@@ -151,13 +159,29 @@ impl ExportedFile {
 }
 
 impl ExportLevel<'_> {
-    /// What `format` has no word for in how requests were to leave, and what its files say in place of that; none where it has one, or
-    /// the level is written as it came.
+    /// What `format` has no word for in how requests were to leave and how far the level came, and what its files say in place of that;
+    /// none where it has one, or the level is written as it came.
     #[must_use]
-    pub fn unsaid(&self, format: &dyn ForeignFormat) -> Option<String> {
-        let instead = format.in_place_of(self).filter(|_| self.own_record(format.key()).is_none());
-        let words = self.arrivals.peculiar()?;
-        instead.map(|instead| format!("{} has no word for {words}: {instead}", format.key()))
+    pub fn unsaid(&self, format: &dyn ForeignFormat) -> Vec<String> {
+        let key = format.key();
+        if self.own_record(key).is_some() {
+            return Vec::new();
+        }
+        let arrivals = self.arrivals.peculiar().zip(format.in_place_of(self));
+        let arrivals =
+            arrivals.map(|(words, instead)| format!("{key} has no word for {words}: {instead}"));
+        let is_lost = self.is_partial() && !format.tells_of_interruption();
+        let partial = is_lost.then(|| {
+            format!(
+                "{key} has no word for a level that was interrupted: its file reads as a whole one"
+            )
+        });
+        arrivals.into_iter().chain(partial).collect()
+    }
+
+    /// Whether it was interrupted.
+    pub(super) const fn is_partial(&self) -> bool {
+        matches!(self.status, LevelStatus::Partial { .. })
     }
 
     /// What the same format had of this level, if that is where it came from: it is written again as it was.

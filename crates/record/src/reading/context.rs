@@ -31,7 +31,8 @@ pub struct StoredLevelContext {
     pub(super) unsent: u64,
     /// What was sent before it; absent where the run does not say.
     pub(super) warm_up: Option<WarmUp>,
-    pub(super) status: LevelStatus,
+    /// How far it came.
+    pub status: LevelStatus,
     /// Notes of the verdict, some of which only the run itself could know.
     pub(super) notes: Vec<String>,
     /// Why there was no speed of light.

@@ -6,6 +6,7 @@ use fizeau_telemetry::{
 };
 
 use super::LevelTelemetry;
+use super::devices::serving_of;
 use crate::LevelReference;
 
 document! {
@@ -91,7 +92,7 @@ impl LevelTelemetry {
             system,
             client,
             server: self.server.as_ref(),
-            devices: &self.devices,
+            devices: serving_of(&self.devices, &self.findings),
             steps: steps.as_ref(),
         });
         let each = judged.len().div_ceil(MOST_SHOWN).max(1);

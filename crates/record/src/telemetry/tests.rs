@@ -21,8 +21,15 @@ fn source(address: &str, pages: &[(u64, &str)]) -> ScrapedPages {
 
 /// What they say of a level from the first to the ninth second, of 100 generated tokens, on so many devices.
 fn said(pages: &[ScrapedPages], devices: Option<u64>) -> LevelTelemetry {
+    said_beside(pages, devices, &[])
+}
+
+/// The same beside servers that are not read.
+fn said_beside(pages: &[ScrapedPages], devices: Option<u64>, unread: &[String]) -> LevelTelemetry {
     let level = Window::alone(at(1_000), at(9_000));
-    let windows = TelemetryWindows { level, steady: None, interval: Nanos::from_secs(1), devices };
+    let devices = devices.map_or(ServingDevices::Unknown, ServingDevices::Count);
+    let interval = Nanos::from_secs(1);
+    let windows = TelemetryWindows { level, steady: Some(level), interval, devices, unread };
     let client = ClientWindow {
         output_tokens: Some(Tokens::new(100)),
         ttft: std::iter::repeat_n(Millis::new(130.0), 10).collect(),
@@ -68,6 +75,86 @@ fn a_front_end_is_not_added_to_its_engines_and_is_next_to_the_client() {
     assert_eq!(alone.gaps.ttft, both.gaps.ttft);
     assert!((both.gaps.ttft.unwrap().gap.get() - 10.0).abs() < 1e-6);
     assert_eq!(both.timeline.first(), Some(&ServerTimeline::default()));
+}
+
+/// Half of the load is another server's, of which nothing is known: what this one says of itself is not what the server did.
+#[test]
+fn a_part_of_the_servers_does_not_pass_for_all() {
+    let half = [engine("a", [0, 50])];
+    let unread = ["http://b/metrics".to_owned()];
+    let told = said_beside(&half, None, &unread);
+    assert_eq!((&told.server, &told.steady, told.gaps), (&None, &None, ServerGaps::default()));
+    let finding = TelemetryFinding::ServersUnread { addresses: unread.to_vec() };
+    assert_eq!(told.findings, [finding]);
+    assert!(troubles(&told)[0].starts_with("no metrics come from http://b/metrics"));
+    // Where no server is read there is nothing to take for all.
+    assert_eq!(said_beside(&[], None, &unread).findings, []);
+}
+
+/// One of four workers is named beside their front end: that one knows of all tokens.
+#[test]
+fn a_front_end_speaks_where_its_engines_are_not_all_there() {
+    let told = said(&[front_end(), engine("a", [0, 25])], None);
+    assert_eq!(generated(&told), Some(100.0));
+    let finding = TelemetryFinding::EnginesMissing { engines: 25, front_end: 100 };
+    assert!(told.findings.contains(&finding), "{:?}", told.findings);
+    let all = said(&[front_end(), engine("a", [0, 101])], None);
+    assert_eq!(generated(&all), Some(101.0), "tokens that no request got");
+}
+
+/// Eight GPUs of one machine, of which the first ones work.
+fn gpus(busy: u32) -> ScrapedPages {
+    let page = |second: u64| -> String {
+        let gpu = |gpu: u32| {
+            let is_busy = gpu < busy;
+            let watts: u64 = if is_busy { 400 } else { 70 };
+            let labels = format!("{{gpu=\"{gpu}\",UUID=\"GPU-{gpu}\"}}");
+            format!(
+                "DCGM_FI_DEV_GPU_UTIL{labels} {}\nDCGM_FI_DEV_POWER_USAGE{labels} {watts}.{second}\n\
+                 DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{labels} {}\n",
+                u64::from(is_busy) * 90,
+                watts * 1_000 * second
+            )
+        };
+        (0..8).map(gpu).collect()
+    };
+    let pages: Vec<(u64, String)> = (0..=10).map(|second| (second * 1_000, page(second))).collect();
+    let pages: Vec<(u64, &str)> = pages.iter().map(|(ms, text)| (*ms, text.as_str())).collect();
+    source("dcgm", &pages)
+}
+
+/// A machine's other GPUs do nothing: they are no part of what serves.
+#[test]
+fn devices_that_did_nothing_do_not_serve() {
+    for serving in [None, Some(1)] {
+        let told = said(&[gpus(1)], serving);
+        assert_eq!(told.devices.len(), 1, "{serving:?}");
+        let each = told.joules_per_token.unwrap().get();
+        assert!((each - 32.0).abs() < 0.1, "400 W for 8 s and 100 tokens: {each}");
+        assert_eq!(told.findings, [TelemetryFinding::IdleDevices { idle: 7, busy: 1 }]);
+        assert_eq!(told.notes(), [""; 0], "it is nothing against the level");
+    }
+    // Nobody knows which two of three serve, nor where the second of one is.
+    for (busy, serving) in [(3, 2), (1, 2)] {
+        let told = said(&[gpus(busy)], Some(serving));
+        assert_eq!((told.energy, told.serving_devices().len()), (None, 0), "{busy} {serving}");
+    }
+    assert_eq!(said(&[gpus(0)], None).joules_per_token, None);
+}
+
+/// A GPU that somebody else uses may be throttled, and what serves is not for that.
+#[test]
+fn other_devices_limit_nothing() {
+    let page = |ns: u64| {
+        let one = |gpu: u32| {
+            format!("DCGM_FI_DEV_POWER_VIOLATION{{gpu=\"{gpu}\",UUID=\"GPU-{gpu}\"}} {ns}\n")
+        };
+        one(0) + &one(1)
+    };
+    let pages: Vec<(u64, String)> = (0..=10).map(|second| (second * 1_000, page(second))).collect();
+    let pages: Vec<(u64, &str)> = pages.iter().map(|(ms, text)| (*ms, text.as_str())).collect();
+    let of = |serving| said(&[source("dcgm", &pages)], Some(serving)).limit();
+    assert_eq!((of(1), of(2).is_some()), (None, true));
 }
 
 #[test]
@@ -386,7 +473,10 @@ fn a_value_stands_for_the_time_of_a_page_that_did_not_come() {
     let mut slow = source("a", &[]);
     assert_eq!(hold(&[], Nanos::from_secs(1)), Nanos::from_secs(2));
     assert_eq!(hold(std::slice::from_ref(&slow), Nanos::from_secs(1)), Nanos::from_secs(2));
-    slow.report.cost.interval = Millis::new(2_500.0);
+    let page = Page::read(b"up 1\n", None).unwrap();
+    slow.report.history.record(Fetch { requested: at(0), answered: at(500) }, &page);
+    // The last one was fast, and those before it were not.
+    slow.report.history.record(Fetch { requested: at(3_000), answered: at(3_005) }, &page);
     let fast = source("b", &[]);
     assert_eq!(hold(&[fast, slow], Nanos::from_secs(1)), Nanos::from_secs(5));
 }

@@ -8,7 +8,8 @@ use fizeau_core::{Nanos, Stamp, Tape};
 use fizeau_metrics::Verdict;
 use fizeau_record::{
     ImportedLevel, LevelReport, LevelStatus, LevelTelemetry, NamedRun, RunFolder, RunInputError,
-    ScrapedPages, StoredError, StoredRun, StoredTapes, SweepReport, TelemetryWindows,
+    ScrapedPages, ServingDevices, StoredError, StoredRun, StoredTapes, SweepReport,
+    TelemetryWindows,
 };
 use fizeau_telemetry::{
     ClientWindow, Fetch, ForwardPass, ForwardPassLine, History, Page, ScrapeReport, Window,
@@ -326,7 +327,8 @@ fn pages_of_metrics_that_are_cut_are_noted() {
         level: Window::alone(Stamp::EPOCH, Stamp::EPOCH + Nanos::from_secs(1)),
         steady: None,
         interval: Nanos::from_secs(1),
-        devices: None,
+        devices: ServingDevices::Unknown,
+        unread: &[],
     };
     let said = LevelTelemetry::of(&pages, windows, &ClientWindow::default());
     let mut whole = read(&folder).unwrap().levels()[0].clone();

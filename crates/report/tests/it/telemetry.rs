@@ -3,7 +3,7 @@
 use fizeau_core::{Millis, Nanos, PerSec, Seconds, Stamp, Tokens};
 use fizeau_record::{
     CheckOutcome, Checklist, ChecklistItem, LevelReport, LevelTelemetry, ScrapedPages,
-    SweepDocument, SweepReport, TelemetryWindows,
+    ServingDevices, SweepDocument, SweepReport, TelemetryWindows,
 };
 use fizeau_report::{Exposition, LevelTable, Shown, TableCell, TableRun, Verbosity};
 use fizeau_roofline::{Deployment, Device, KnownModel, System};
@@ -51,7 +51,8 @@ fn said_by(pages: &[ScrapedPages]) -> LevelTelemetry {
         level: Window::alone(at(1_000), at(9_000)),
         steady: Some(Window::within(at(4_000), at(6_000))),
         interval: Nanos::from_secs(1),
-        devices: None,
+        devices: ServingDevices::Unknown,
+        unread: &[],
     };
     let client = ClientWindow {
         prompt_tokens: Some(Tokens::new(5_000)),
@@ -113,6 +114,18 @@ fn what_did_not_happen_is_left_out_in_brief_wherever_it_stands() {
     (server.running, server.waiting, server.kv_use) = (None, None, None);
     let brief = shown(&level, Verbosity::Brief);
     assert!(!brief.contains("server: "), "{brief}");
+}
+
+/// SGLang counts no queries of its prefix cache.
+#[test]
+fn the_share_of_the_prefix_cache_says_of_what_it_is() {
+    let mut level = level(BEYOND);
+    let server = level.telemetry.as_mut().unwrap().server.as_mut().unwrap();
+    (server.prefix_hits, server.prefix_queries) = (None, None);
+    server.prompt_tokens_cached = server.prompt_tokens.clone();
+    let text = Shown(&level).block(Verbosity::Brief);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("prefix cache 100 % of prompt tokens"), "{text}");
 }
 
 #[test]

@@ -73,7 +73,9 @@ pub fn device_count(devices: &[DeviceWindow]) -> usize {
 }
 
 /// What is told of each device: whole, or slice by slice.
-fn whole_devices(devices: &[DeviceWindow]) -> BTreeMap<(Option<&str>, &str), Vec<&DeviceWindow>> {
+pub(crate) fn whole_devices(
+    devices: &[DeviceWindow],
+) -> BTreeMap<(Option<&str>, &str), Vec<&DeviceWindow>> {
     let mut each: BTreeMap<_, Vec<&DeviceWindow>> = BTreeMap::new();
     for device in devices {
         each.entry(device.device.whole()).or_default().push(device);

@@ -1,5 +1,7 @@
 //! Which device a series is of.
 
+use std::fmt;
+
 use fizeau_core::document;
 
 use crate::exposition::Labels;
@@ -47,5 +49,13 @@ impl DeviceIdentity {
             (Some(uuid), _) => (None, uuid.as_str()),
             (None, index) => (self.host.as_deref(), index.as_deref().unwrap_or_default()),
         }
+    }
+}
+
+impl fmt::Display for DeviceIdentity {
+    /// Its number, or else its UUID, and its host where that is known.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.index.as_deref().or(self.uuid.as_deref()).unwrap_or("?"))?;
+        self.host.as_ref().map_or(Ok(()), |host| write!(f, " of {host}"))
     }
 }

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use fizeau_core::{Joules, Nanos, document};
 
 use super::identity::DeviceIdentity;
+use super::readings;
 use super::throttle::ThrottleReason;
 use crate::exposition::SeriesName;
 use crate::figure::Reported;
 use crate::samples::{History, SeriesPoint};
 use crate::vocabulary::{MetricMeaning, VocabularyEntry, meaning_of};
 use crate::window::{CounterOver, GaugeOver, Window};
+use crate::witness::TelemetryFinding;
 
 document! {
     /// What one device said over a window. What its exporter does not say is absent.
@@ -22,9 +24,10 @@ document! {
         pub device: DeviceIdentity = identity,
         /// Power.
         pub power as "power_w"?: Reported<GaugeOver> = of.gauge(MetricMeaning::Power),
-        /// Energy by the device's own counter, never by averaged power. How far it may be off leaves out how old a value is on the page
-        /// that first shows it.
-        pub energy as "energy_j"?: Reported<CounterOver> = of.counter(MetricMeaning::Energy),
+        /// Energy by the device's own counter, never by averaged power: absent where the exporter reads it too seldom for the window. What
+        /// lies between an edge and the reading next to it counts at the mean power between readings; at least nothing of it, and at most
+        /// the highest power that is told. How far it may be off leaves out how old a value is on the page that first shows it.
+        pub energy as "energy_j"?: Reported<CounterOver> = of.energy(),
         /// The clock of the multiprocessors.
         pub compute_clock as "compute_clock_per_s"?: Reported<GaugeOver> = of.gauge(MetricMeaning::ComputeClock),
         /// The clock of the memory.
@@ -57,19 +60,20 @@ impl DeviceWindow {
     /// A device draws power before and after a level, so that the window counts as cut out of what goes on, whatever its edges.
     #[must_use]
     pub fn all(history: &History, window: Window, hold: Nanos) -> Vec<Self> {
-        let mut devices: BTreeMap<DeviceIdentity, Vec<(&SeriesName, &'static VocabularyEntry)>> =
-            BTreeMap::new();
-        for name in history.series() {
-            let known = meaning_of(&name.metric).zip(DeviceIdentity::of_labels(&name.labels));
-            if let Some((entry, device)) = known {
-                devices.entry(device).or_default().push((name, entry));
-            }
-        }
-        let window = Window::within(window.from, window.to);
-        devices
-            .into_iter()
-            .map(|(device, series)| Self::with(device, &Device { history, window, hold, series }))
-            .collect()
+        let all = Device::all(history, window, hold);
+        all.map(|(identity, device)| Self::with(identity, &device)).collect()
+    }
+
+    /// That a device's counter of energy was read too seldom for `window`, among the pages of one exporter; none where each is known, or
+    /// none is there.
+    #[must_use]
+    pub fn unknown_energy(history: &History, window: Window) -> Option<TelemetryFinding> {
+        let unknown = |of: &Device<'_>| {
+            let told = of.gauge(MetricMeaning::Energy).filter(|_| of.energy().is_none())?;
+            let GaugeOver { pages, changes, .. } = told.figure;
+            Some(TelemetryFinding::EnergyUnknown { metric: told.metric, pages, changes })
+        };
+        Device::all(history, window, Nanos::ZERO).find_map(|(_, device)| unknown(&device))
     }
 
     /// The energy that its counter counted.
@@ -96,7 +100,25 @@ struct Device<'a> {
     series: Vec<(&'a SeriesName, &'static VocabularyEntry)>,
 }
 
-impl Device<'_> {
+impl<'a> Device<'a> {
+    /// Every device of `history`, in order.
+    fn all(
+        history: &'a History,
+        window: Window,
+        hold: Nanos,
+    ) -> impl Iterator<Item = (DeviceIdentity, Self)> {
+        let mut devices: BTreeMap<DeviceIdentity, Vec<_>> = BTreeMap::new();
+        for name in history.series() {
+            let known = meaning_of(&name.metric).zip(DeviceIdentity::of_labels(&name.labels));
+            if let Some((entry, device)) = known {
+                devices.entry(device).or_default().push((name, entry));
+            }
+        }
+        let window = Window::within(window.from, window.to);
+        let with = move |series| Self { history, window, hold, series };
+        devices.into_iter().map(move |(identity, series)| (identity, with(series)))
+    }
+
     fn all_points(
         &self,
         meaning: MetricMeaning,
@@ -118,11 +140,21 @@ impl Device<'_> {
         Some(Reported::new(&*name.metric, over.scaled(scale)))
     }
 
-    /// From values as they were taken, not as they were shown: an exporter shows the same one until it looks again. Of several counters of
+    /// From values as they were read, not as they were shown: an exporter shows the same one until it looks again. Of several counters of
     /// one meaning, such as AMD's of heat in the socket and in the memory, the one that grew most.
     fn counter(&self, meaning: MetricMeaning) -> Option<Reported<CounterOver>> {
+        self.grown_most(meaning, 0.0)
+    }
+
+    fn energy(&self) -> Option<Reported<CounterOver>> {
+        let power = self.gauge(MetricMeaning::Power).and_then(|told| told.figure.peak);
+        self.grown_most(MetricMeaning::Energy, power.unwrap_or_default())
+    }
+
+    /// The same, of a counter that may have grown by `most` a second in the unit of its meaning.
+    fn grown_most(&self, meaning: MetricMeaning, most: f64) -> Option<Reported<CounterOver>> {
         let over = |(name, scale, points): (&SeriesName, f64, Vec<SeriesPoint>)| {
-            let over = CounterOver::of(&taken(&points), self.window)?;
+            let over = readings::grown(&points, self.window, most / scale)?;
             Some(Reported::new(&*name.metric, over.scaled(scale)))
         };
         let all = self.all_points(meaning).filter_map(over);
@@ -147,17 +179,4 @@ impl Device<'_> {
 /// AMD's exporter tells the clocks of a device's parts under one name.
 fn is_of_the_whole(name: &SeriesName) -> bool {
     name.labels.get("clock_type").is_none_or(|part| part == "GPU_CLOCK_TYPE_SYSTEM")
-}
-
-/// The first page with each value, since how old a value is on later ones cannot be known. That of the very first page counts where
-/// the next one has another: the exporter looks as often as it is asked.
-fn taken(points: &[SeriesPoint]) -> Vec<SeriesPoint> {
-    let is_new = |before: &SeriesPoint, after: &SeriesPoint| {
-        after.value.is_some() && before.value != after.value
-    };
-    let mut pairs = points.iter().zip(points.iter().skip(1)).peekable();
-    let first =
-        pairs.peek().filter(|(before, after)| is_new(before, after)).map(|(first, _)| **first);
-    let later = pairs.filter(|(before, after)| is_new(before, after)).map(|(_, after)| *after);
-    first.into_iter().chain(later).collect()
 }

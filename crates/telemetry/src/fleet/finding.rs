@@ -108,7 +108,7 @@ impl fmt::Display for FleetFinding {
                 )?;
                 f.write_str(
                     ", which is impossible: check the devices, their number, the formats of \
-                    weights and cache, and the drafts that were given",
+                    weights and cache, and whether drafts are accepted that its page does not count",
                 )
             }
             Self::Silent { address, since: Some(since), why } => {

@@ -289,6 +289,11 @@ impl History {
             .unwrap_or(MetricKind::Unknown)
     }
 
+    /// Whether a page declares `metric`, by just that name, as a counter.
+    pub(crate) fn declares_counter(&self, metric: &str) -> bool {
+        self.kinds.get(metric) == Some(&MetricKind::Counter)
+    }
+
     /// One series, a point a page.
     pub fn points<'a>(&'a self, name: &SeriesName) -> impl Iterator<Item = SeriesPoint> + 'a {
         self.one(name).into_iter().flat_map(SampledSeries::points)

@@ -27,6 +27,11 @@ impl ServerWindow {
             Some(told)
         };
         let gauge = |of: fn(&Self) -> &Option<ReportedGauge>| added(all, of, sum_of_gauges);
+        let mean_gauge = |of: fn(&Self) -> &Option<ReportedGauge>| {
+            let mut told = gauge(of)?;
+            told.figure = told.figure.scaled(1.0 / all.len() as f64);
+            Some(told)
+        };
         let histogram = |of: fn(&Self) -> &Option<ReportedHistogram>| {
             added(all, of, |left, right| sum_of_histograms(&left, &right))
         };
@@ -69,6 +74,7 @@ impl ServerWindow {
             draft_tokens: counter(|one| &one.draft_tokens),
             accepted_tokens: counter(|one| &one.accepted_tokens),
             accepted_by_position: by(all, |one| &one.accepted_by_position, |a, b| a + b),
+            accept_length: mean_gauge(|one| &one.accept_length),
             estimated_flops_per_gpu: mean(|one| &one.estimated_flops_per_gpu),
             estimated_read_bytes_per_gpu: mean(|one| &one.estimated_read_bytes_per_gpu),
             estimated_write_bytes_per_gpu: mean(|one| &one.estimated_write_bytes_per_gpu),

@@ -111,9 +111,28 @@ impl<'a> View<'a> {
     }
 
     pub(super) fn counter(&self, meaning: MetricMeaning) -> Option<ReportedCounter> {
-        let (metric, entry, series) = self.counted(meaning)?;
+        let Some((metric, entry, series)) = self.counted(meaning) else {
+            return self.never_counted(meaning);
+        };
         let grown = series.into_iter().filter_map(|series| self.over(entry, series));
-        Some(Reported::new(metric, grown.reduce(|sum, more| sum + more)?))
+        Some(Reported::new(metric, grown.reduce(of_one_server)?))
+    }
+
+    /// A counter that pages declare and none has a series of: programs make one when there is something to count.
+    fn never_counted(&self, meaning: MetricMeaning) -> Option<ReportedCounter> {
+        if self.found(meaning, &["", "_total"]).is_some() || self.history.cut_short() > 0 {
+            return None;
+        }
+        self.edges?;
+        let of_page = |entry: &&VocabularyEntry| {
+            entry.meaning == meaning && Some(entry.exporter) == self.exporter
+        };
+        let declared = |entry: &VocabularyEntry| {
+            let names = [entry.name.to_owned(), format!("{}_total", entry.name)];
+            names.into_iter().find(|name| self.history.declares_counter(name))
+        };
+        let metric = entries().filter(of_page).find_map(declared)?;
+        Some(Reported::new(metric, CounterOver { delta: 0.0, low: 0.0, high: 0.0, resets: 0 }))
     }
 
     /// Tokens of prompts, cached ones among them: llama.cpp counts these apart.
@@ -122,7 +141,7 @@ impl<'a> View<'a> {
         if self.exporter == Some(Exporter::LlamaCpp)
             && let Some(cached) = self.counter(MetricMeaning::PromptTokensCached)
         {
-            told.figure = told.figure + cached.figure;
+            told.figure = of_one_server(told.figure, cached.figure);
         }
         Some(told)
     }
@@ -134,7 +153,7 @@ impl<'a> View<'a> {
         let (mut engines, mut total) = (0_u32, None);
         for one in grown {
             engines += 1;
-            total = Some(total.map_or(one, |so_far: CounterOver| so_far + one));
+            total = Some(total.map_or(one, |so_far| of_one_server(so_far, one)));
         }
         Some(Reported::new(metric, total?.scaled(1.0 / f64::from(engines))))
     }
@@ -151,7 +170,7 @@ impl<'a> View<'a> {
             let key = series.name.labels.get(label).and_then(|value| value.parse().ok());
             let Some((key, grown)) = key.zip(self.over(entry, series)) else { continue };
             by.entry(key)
-                .and_modify(|so_far| so_far.figure = so_far.figure + grown)
+                .and_modify(|so_far| so_far.figure = of_one_server(so_far.figure, grown))
                 .or_insert_with(|| Reported::new(metric, grown));
         }
         by
@@ -180,6 +199,13 @@ impl<'a> View<'a> {
     pub(super) fn gauge(&self, meaning: MetricMeaning) -> Option<ReportedGauge> {
         let (metric, points) = self.sum_points(meaning)?;
         Some(Reported::new(metric, self.over_points(&points)?))
+    }
+
+    /// The mean over engines.
+    pub(super) fn gauge_mean(&self, meaning: MetricMeaning) -> Option<ReportedGauge> {
+        let (metric, entry, series) = self.series(meaning)?;
+        let points = Combine::WeightedMean.of(series.into_iter().map(|series| (series, 1.0)));
+        Some(Reported::new(metric, self.over_points(&scaled(points, entry.scale))?))
     }
 
     pub(super) fn gauges_by(
@@ -284,6 +310,11 @@ impl<'a> View<'a> {
         failures
             .filter(move |failure| from <= failure.fetch.answered && failure.fetch.requested <= to)
     }
+}
+
+/// Series of one server added: a restart makes all of them begin anew, and is one all the same.
+fn of_one_server(one: CounterOver, other: CounterOver) -> CounterOver {
+    CounterOver { resets: one.resets.max(other.resets), ..one + other }
 }
 
 fn scaled(mut points: Vec<SeriesPoint>, scale: f64) -> Vec<SeriesPoint> {

@@ -30,8 +30,6 @@ pub(super) const ENGINES: &[VocabularyEntry] = &[
     plain("vllm:prefix_cache_queries", PrefixQueries, Vllm),
     plain("vllm:gpu_prefix_cache_hits", PrefixHits, Vllm),
     plain("vllm:gpu_prefix_cache_queries", PrefixQueries, Vllm),
-    // Of the engine before V1.
-    plain("vllm:gpu_prefix_cache_hit_rate", PrefixHitRate, Vllm),
     plain("vllm:external_prefix_cache_hits", ExternalPrefixHits, Vllm),
     plain("vllm:external_prefix_cache_queries", ExternalPrefixQueries, Vllm),
     plain("vllm:prompt_tokens", PromptTokens, Vllm),
@@ -67,7 +65,6 @@ pub(super) const ENGINES: &[VocabularyEntry] = &[
     plain("sglang:max_total_num_tokens", KvTokens, Sglang),
     // Requests taken out of the batch to make room, since late 2025; `num_retracted_reqs` is a gauge.
     plain("sglang:num_retracted_requests", Preemptions, Sglang),
-    plain("sglang:cache_hit_rate", PrefixHitRate, Sglang),
     plain("sglang:cached_tokens", PromptTokensCached, Sglang),
     plain("sglang:prompt_tokens", PromptTokens, Sglang),
     plain("sglang:generation_tokens", GenerationTokens, Sglang),
@@ -82,7 +79,6 @@ pub(super) const ENGINES: &[VocabularyEntry] = &[
     // By the label `stage`, of which `prefill_forward` is taken: from the last pass that took the prompt in to its end. Decoding is a
     // stage too, but not on the page (`python/sglang/srt/observability/req_time_stats.py`).
     seconds("sglang:per_stage_req_latency_seconds", PrefillTime, Sglang),
-    plain("sglang:spec_accept_rate", AcceptRate, Sglang),
     plain("sglang:spec_accept_length", AcceptLength, Sglang),
     plain("sglang:estimated_flops_per_gpu", EstimatedFlops, Sglang),
     plain("sglang:estimated_read_bytes_per_gpu", EstimatedReadBytes, Sglang),
@@ -91,7 +87,6 @@ pub(super) const ENGINES: &[VocabularyEntry] = &[
     plain("trtllm_num_requests_running", Running, TensorrtLlm),
     plain("trtllm_num_requests_waiting", Waiting, TensorrtLlm),
     plain("trtllm_kv_cache_utilization", KvUse, TensorrtLlm),
-    plain("trtllm_kv_cache_hit_rate", PrefixHitRate, TensorrtLlm),
     plain("trtllm_prompt_tokens", PromptTokens, TensorrtLlm),
     plain("trtllm_generation_tokens", GenerationTokens, TensorrtLlm),
     plain("trtllm_request_success", Requests, TensorrtLlm),
@@ -114,7 +109,6 @@ pub(super) const ENGINES: &[VocabularyEntry] = &[
     plain("trtllm.kvCacheStats.usedNumBlocks", KvBlocksUsed, TensorrtLlm),
     plain("trtllm.kvCacheStats.maxNumBlocks", KvBlocks, TensorrtLlm),
     plain("trtllm.kvCacheStats.tokensPerBlock", KvBlockSize, TensorrtLlm),
-    plain("trtllm.kvCacheStats.cacheHitRate", PrefixHitRate, TensorrtLlm),
     // How many there were since the page before: `trtllm.iter` of the last one is missing where there was none.
     plain("trtllm.iterations", Iterations, TensorrtLlm),
     // ---
@@ -147,10 +141,7 @@ pub(super) const ENGINES: &[VocabularyEntry] = &[
     plain("dynamo_frontend_queued_requests", Waiting, Dynamo),
     plain("dynamo_component_gpu_cache_usage_percent", KvUse, Dynamo),
     plain("dynamo_component_kvstats_gpu_cache_usage_percent", KvUse, Dynamo),
-    plain("dynamo_component_gpu_prefix_cache_hit_rate", PrefixHitRate, Dynamo),
-    plain("dynamo_component_kvstats_gpu_prefix_cache_hit_rate", PrefixHitRate, Dynamo),
-    plain("dynamo_frontend_model_total_kv_blocks", KvBlocks, Dynamo),
-    plain("dynamo_frontend_model_kv_cache_block_size", KvBlockSize, Dynamo),
+    // `dynamo_frontend_model_total_kv_blocks` is of one worker of a model, however many serve it.
     plain("dynamo_frontend_output_tokens", GenerationTokens, Dynamo),
     plain("dynamo_frontend_requests", Requests, Dynamo),
     plain("dynamo_frontend_input_sequence_tokens", RequestPromptTokens, Dynamo),

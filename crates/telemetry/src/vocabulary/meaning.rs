@@ -53,7 +53,6 @@ impl MetricMeaning {
         !matches!(
             self,
             WaitingByReason
-                | PrefixHitRate
                 | PromptTokensBySource
                 | Ttft
                 | E2el
@@ -62,8 +61,6 @@ impl MetricMeaning {
                 | IterationTokens
                 | DraftTokens
                 | AcceptedByPosition
-                | AcceptRate
-                | AcceptLength
                 | EstimatedFlops
                 | EstimatedReadBytes
                 | EstimatedWriteBytes
@@ -96,8 +93,6 @@ meanings! {
     PrefixHits Counter "prefix-cache hits",
     /// Tokens of prompts looked up in it.
     PrefixQueries Counter "prefix-cache queries",
-    /// The share that was found, 0 to 1, as a gauge of the last batch, of which no mean can be made.
-    PrefixHitRate Gauge "prefix-cache hit rate",
     /// Tokens found in a cache outside the engine.
     ExternalPrefixHits Counter "external prefix-cache hits",
     /// Tokens looked up there.
@@ -144,9 +139,7 @@ meanings! {
     AcceptedTokens Counter "accepted tokens",
     /// Likewise by the label `position`.
     AcceptedByPosition Counter "accepted tokens by position",
-    /// The share of drafted tokens that is accepted, 0 to 1, as the server averages it.
-    AcceptRate Gauge "acceptance rate",
-    /// Tokens a round, as the server averages it.
+    /// Tokens that a round of drafting gives, as the server averages it.
     AcceptLength Gauge "accepted length",
     /// Floating-point operations of one GPU, as the engine estimates them.
     EstimatedFlops Counter "estimated FLOPs a GPU",

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::gap::{ClientLatency, ClientWindow, are_of_as_many};
 use super::pages::PageTrouble;
-use crate::device::{DeviceWindow, device_count};
+use crate::device::{DeviceWindow, device_count, whole_devices};
 use crate::server::{ReportedCounter, ReportedHistogram, ServerWindow};
 use crate::steps::why_unbounded;
+use crate::vocabulary::Exporter;
 use crate::window::GaugeOver;
 
 /// Which tokens.
@@ -101,6 +102,46 @@ pub enum TelemetryFinding {
         #[serde(rename = "resolution_ms", default, skip_serializing_if = "Option::is_none")]
         resolution: Option<Millis>,
     },
+    /// A device's counter of energy was read too seldom to know what it took.
+    EnergyUnknown {
+        /// Its metric.
+        metric: String,
+        /// On how many pages it was seen.
+        pages: u32,
+        /// How often it changed.
+        changes: u32,
+    },
+    /// Servers that take a part of the load have no page of metrics, so that the figures of the others are not those of all.
+    ServersUnread {
+        /// Their addresses.
+        addresses: Vec<String>,
+    },
+    /// The engines whose pages are read generated but a part of what the front end before them counted, so that its figures are used.
+    EnginesMissing {
+        /// The generated tokens that those engines counted, at the most.
+        engines: u64,
+        /// Those that the front end counted, in the least.
+        front_end: u64,
+    },
+    /// Devices that are read did nothing while the server worked, and are left out.
+    IdleDevices {
+        /// How many.
+        idle: u64,
+        /// How many others are read.
+        busy: u64,
+    },
+    /// The energy per token is of tokens that the client estimated in part.
+    TokensEstimated {
+        /// How many it estimated.
+        estimated: u64,
+        /// How many there are in all.
+        all: u64,
+    },
+    /// Several GPUs of this machine are read, and nobody said which of them serve.
+    DevicesUnnamed {
+        /// How many.
+        found: u64,
+    },
     /// The server says that more requests ran, on the average, than the client ever had in flight.
     MoreRunning {
         /// The metric that says so.
@@ -144,7 +185,7 @@ pub enum TelemetryFinding {
     },
     /// Power or heat lowered a device's clocks.
     Throttled {
-        /// Which device: its number or name.
+        /// Which device: its number or name, and of what host where an exporter says that.
         device: String,
         /// For what share of the window, 0 to 1, in the least; absent where only that it happened is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -156,7 +197,10 @@ impl TelemetryFinding {
     /// Whether it is bad news.
     #[must_use]
     pub const fn is_objection(&self) -> bool {
-        !matches!(self, Self::TokensEqual { .. })
+        !matches!(
+            self,
+            Self::TokensEqual { .. } | Self::IdleDevices { .. } | Self::TokensEstimated { .. }
+        )
     }
 }
 
@@ -222,6 +266,32 @@ impl fmt::Display for TelemetryFinding {
                     None => f.write_str(": its exporter reads it less often than once a level"),
                 }
             }
+            Self::EnergyUnknown { metric, pages, changes } => write!(
+                f,
+                "{metric} changed {changes} times on {pages} pages: too seldom to know the energy of the level"
+            ),
+            Self::ServersUnread { addresses } => write!(
+                f,
+                "no metrics come from {}, which takes a part of the load: the server's figures are left out, since those of the others would pass for all",
+                addresses.join(", ")
+            ),
+            Self::EnginesMissing { engines, front_end } => write!(
+                f,
+                "the engines whose metrics are read generated {engines} of the {front_end} tokens of the front end: others serve too, and the front end's own figures are used"
+            ),
+            Self::IdleDevices { idle, busy } => write!(
+                f,
+                "{idle} of {} devices did nothing during the level and are left out",
+                idle + busy
+            ),
+            Self::TokensEstimated { estimated, all } => write!(
+                f,
+                "{estimated} of {all} output tokens are the client's own estimate, and with them the energy per token"
+            ),
+            Self::DevicesUnnamed { found } => write!(
+                f,
+                "{found} GPUs of this machine are read, and which of them serve is not known: name those that serve to know the energy per token"
+            ),
             Self::MoreRunning { metric, running, client } => write!(
                 f,
                 "{metric} says that {running:.1} requests ran on the average, and the client had at most {client} in flight: another client, or series that count a request more than once"
@@ -276,12 +346,12 @@ pub fn findings(
     let told = |tokens, counted: Option<fizeau_core::Tokens>, told: Option<&ReportedCounter>| {
         Some(of_tokens(tokens, counted?.get(), told?, client.failed))
     };
-    found.extend(told(TokenKind::Prompt, client.prompt_tokens, server.prompt_tokens.as_ref()));
-    found.extend(told(
-        TokenKind::Generated,
-        client.output_tokens,
-        server.generation_tokens.as_ref(),
-    ));
+    // Of llama.cpp's prompts the cached part is counted by itself, or by no counter at all.
+    let is_whole =
+        server.exporter != Some(Exporter::LlamaCpp) || server.prompt_tokens_cached.is_some();
+    let prompts = server.prompt_tokens.as_ref().filter(|_| is_whole);
+    found.extend(told(TokenKind::Prompt, client.prompt_tokens, prompts));
+    found.extend(generated_tokens(client, server));
     found.extend(more_running(client, server));
     if server.resets() > 0 {
         found.push(TelemetryFinding::Restarted { times: server.resets() });
@@ -297,8 +367,8 @@ pub fn findings(
         let kv_peak = server.kv_use.as_ref().and_then(|told| told.figure.peak);
         found.push(TelemetryFinding::Preempted { times: times as u64, kv_peak });
     }
+    found.extend(throttled(devices));
     for device in devices {
-        found.extend(throttled(device));
         let power = device.power.as_ref().map(|told| (&told.metric, told.figure));
         let stale = power.and_then(|(metric, figure)| stale(metric, figure, interval));
         // Of several devices that one exporter tells of it is the same.
@@ -383,13 +453,34 @@ fn of_tokens(
     }
 }
 
-fn throttled(device: &DeviceWindow) -> Option<TelemetryFinding> {
-    let share = device.throttled_share();
-    let grew = [&device.power_throttled, &device.thermal_throttled];
-    let grew = grew.into_iter().flatten().any(|told| told.figure.delta > 0.0);
-    let is = share.map_or(grew, |share| share > 0.01);
-    let named = device.device.index.as_deref().or(device.device.uuid.as_deref());
-    is.then(|| TelemetryFinding::Throttled { device: named.unwrap_or("?").to_owned(), share })
+/// Generated tokens of both sides; none where the client estimates some of its own, and the difference may be in those.
+fn generated_tokens(client: &ClientWindow, server: &ServerWindow) -> Option<TelemetryFinding> {
+    let (told, estimated) = (client.output_tokens?.get(), client.estimated_tokens.get());
+    // A server that says so of no reply leaves nothing to hold its counter against.
+    let counter = server.generation_tokens.as_ref().filter(|_| told > 0 || estimated == 0)?;
+    let found = of_tokens(TokenKind::Generated, told + estimated, counter, client.failed);
+    let is_sure = estimated == 0
+        || match &found {
+            TelemetryFinding::TokensDiffer { server_low, server_high, .. } => {
+                *server_high < told || client.failed > 0 && *server_low > told + estimated
+            }
+            _ => false,
+        };
+    is_sure.then_some(found)
+}
+
+/// Each device whose clocks were lowered, once, though it be divided or on two pages.
+fn throttled(devices: &[DeviceWindow]) -> impl Iterator<Item = TelemetryFinding> {
+    let told = |of: Vec<&DeviceWindow>| {
+        let grew = of.iter().flat_map(|one| [&one.power_throttled, &one.thermal_throttled]);
+        // Reasons are sampled, and counters miss nothing.
+        let grew = grew.flatten().any(|told| told.figure.delta > 0.0);
+        let shares = of.iter().filter_map(|one| one.throttled_share());
+        let share = shares.reduce(f64::max).filter(|share| *share > 0.01);
+        let named = of.first().map(|one| one.device.to_string()).unwrap_or_default();
+        (grew || share.is_some()).then_some(TelemetryFinding::Throttled { device: named, share })
+    };
+    whole_devices(devices).into_values().filter_map(told)
 }
 
 /// A gauge of something that never stands still, such as power, which yet does for three pages on the average.

@@ -10,8 +10,10 @@ use crate::server::{ReportedHistogram, ServerWindow};
 pub struct ClientWindow {
     /// Tokens of prompts, by what the server said of each request; none where it did not say.
     pub prompt_tokens: Option<Tokens>,
-    /// Tokens of replies; none where they are an estimate.
+    /// Tokens of replies whose server said how many; none where nobody counts.
     pub output_tokens: Option<Tokens>,
+    /// Tokens of all other replies, such as those that broke off, by the client's own estimate.
+    pub estimated_tokens: Tokens,
     /// Requests that ended well.
     pub completed: u64,
     /// Requests that ended otherwise: the server may have worked on them.

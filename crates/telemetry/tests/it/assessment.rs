@@ -235,6 +235,30 @@ fn accepted_drafts_are_in_what_the_same_latency_allows() {
     assert!(same.batch >= 16 && same.output_tokens_per_s > now.output_tokens_per_s, "{now:?}");
 }
 
+/// SGLang counts no accepted tokens, and says how many a round of drafting gives.
+#[test]
+fn drafts_of_an_engine_that_tells_their_length_alone_are_in_the_bound() {
+    let page = |second: u64| {
+        let text = format!(
+            "sglang:num_running_reqs 1\nsglang:spec_accept_length 3\n\
+             sglang:generation_tokens_total {}\nsglang:inter_token_latency_seconds_count {}\n\
+             sglang:inter_token_latency_seconds_sum {}\n",
+            461 * second,
+            461 * second,
+            461.0 * 0.00217 * second as f64
+        );
+        Page::read(text.as_bytes(), None).unwrap()
+    };
+    let mut history = History::new();
+    (0..=20).for_each(|second| history.record(instant(1_000 * second), &page(second)));
+    let window = Window::within(at(0), at(20_000));
+    let server = ServerWindow::of(&history, window, Nanos::from_secs(2));
+    let system = system(Deployment::SINGLE);
+    let now = ServingAssessment::of(&server, window.length(), &system, None).unwrap();
+    let decode = now.decode.as_ref().unwrap();
+    assert!((0.6..0.8).contains(&decode.share) && !now.is_impossible(), "{now:?}");
+}
+
 #[test]
 fn an_idle_server_costs_and_has_no_share() {
     let idle = IDLE.assessed(&system(Deployment::SINGLE));

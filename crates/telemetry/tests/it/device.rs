@@ -67,6 +67,41 @@ fn an_exporter_that_looks_seldom_gives_no_energy_of_a_short_level() {
     assert_eq!(devices[0].energy, None);
 }
 
+/// 400 W, read every so many milliseconds and asked for once a second; what is known of the energy of a level of so many seconds.
+fn energy_read_every(refresh_ms: u64, seconds: u64) -> Option<CounterOver> {
+    let mut history = History::new();
+    let mut page = |ms: u64| {
+        let read = ms - (ms + 170) % refresh_ms;
+        let labels = "{gpu=\"0\",UUID=\"GPU-0\"}";
+        let text = format!(
+            "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{labels} {}\nDCGM_FI_DEV_POWER_USAGE{labels} 400\n",
+            400 * read
+        );
+        history.record(instant(ms), &Page::read(text.as_bytes(), None).unwrap());
+    };
+    let (from, to) = (100_000, 100_000 + seconds * 1_000);
+    (from - 5..to).step_by(1_000).chain([to + 5]).for_each(&mut page);
+    let window = Window::alone(at(from), at(to));
+    let energy = DeviceWindow::all(&history, window, Nanos::from_secs(2))[0].energy.clone();
+    assert_eq!(DeviceWindow::unknown_energy(&history, window).is_none(), energy.is_some());
+    energy.map(|told| told.figure)
+}
+
+#[test]
+fn energy_is_known_of_an_exporter_that_looks_now_and_then() {
+    for (refresh, seconds) in [(100, 20), (500, 20), (1_000, 60), (5_000, 60), (30_000, 600)] {
+        let told = energy_read_every(refresh, seconds);
+        let told = told.unwrap_or_else(|| panic!("every {refresh} ms for {seconds} s"));
+        let energy = 400.0 * seconds as f64;
+        assert!(told.low <= told.delta && told.delta <= told.high, "{told:?}");
+        let width = 400.0 * 2.0 * (refresh as f64 / 1e3 + 1.0);
+        assert!(told.low <= energy + 400.0 && energy - 400.0 <= told.high, "{told:?}");
+        assert!(told.high - told.low <= width, "{refresh}: {told:?}");
+        assert!((told.delta - energy).abs() <= 401.0, "{refresh}: {told:?} {energy}");
+    }
+    assert_eq!(energy_read_every(30_000, 20), None);
+}
+
 #[test]
 fn amd_tells_the_clock_of_the_whole() {
     let history = history(&["amd.txt", "amd.txt"], 1_000);

@@ -24,7 +24,10 @@ fn counters_are_exact_over_a_level() {
     assert_eq!(delta(&level.preemptions), Some(7.0));
     assert_eq!(delta(&level.requests), Some(21.0));
     assert_eq!(level.prefix_hit_share(), Some(0.28));
-    assert_eq!((level.accepted_share(), level.tokens_per_draft()), (Some(0.5), Some(2.5)));
+    assert_eq!(
+        (level.accepted_share(), level.tokens_per_step()),
+        (Some(0.5), Some(2_600.0 / 2_300.0))
+    );
     assert_eq!(delta(&level.estimated_flops_per_gpu), Some(3e12));
     let by: Vec<f64> = level.accepted_by_position.values().map(|told| told.figure.delta).collect();
     assert_eq!(by, [180.0, 80.0, 40.0]);
@@ -94,7 +97,8 @@ fn other_programs_say_what_they_say() {
     assert_eq!(of("llama-cpp.txt").waiting.unwrap().metric, "llamacpp:requests_deferred");
     assert_eq!(of("tgi.txt").queue_time.unwrap().figure.count.delta, 0.0);
     assert_eq!(of("vllm-old.txt").kv_use.unwrap().metric, "vllm:gpu_cache_usage_perc");
-    assert_eq!(of("dynamo.txt").kv_capacity_tokens, Some(Tokens::new(32_000)));
+    // Its front end tells the blocks of one worker.
+    assert_eq!(of("dynamo.txt").kv_capacity_tokens, None);
     assert!(ServerWindow::of(&History::new(), Window::alone(at(0), at(1)), Nanos::ZERO).is_empty());
 }
 
@@ -131,6 +135,59 @@ fn a_restart_is_added_and_counted() {
     }
     let over = ServerWindow::of(&history, Window::alone(at(0), at(3_000)), Nanos::from_secs(1));
     assert_eq!((over.resets(), over.generation_tokens.unwrap().figure.delta), (1, 140.0));
+}
+
+/// A restart makes all series of a page begin anew, and is one.
+#[test]
+fn one_restart_of_many_series_is_one() {
+    let page = |count: u64| -> String {
+        let series = |engine: u32| {
+            ["stop", "length"].map(|reason| {
+                format!(
+                    "vllm:request_success_total{{engine=\"{engine}\",finished_reason=\"{reason}\"}} {count}\n"
+                )
+            })
+        };
+        (0..8).flat_map(series).collect()
+    };
+    let told = over_two(&page(40), &page(3));
+    assert_eq!((told.resets(), told.requests.unwrap().figure.delta), (1, 48.0));
+}
+
+/// A counter that counts nothing has no series: SGLang's of cached tokens where no prompt was in the cache.
+#[test]
+fn a_counter_that_is_declared_and_has_no_series_counted_nothing() {
+    let page = |tokens: u64| {
+        format!("# TYPE sglang:cached_tokens_total counter\nsglang:prompt_tokens_total {tokens}\n")
+    };
+    let told = over_two(&page(0), &page(4_000));
+    assert_eq!((told.prefix_hit_share(), told.cached_share()), (Some(0.0), Some(0.0)));
+    let undeclared =
+        page(4_000).lines().skip(1).map(|line| format!("{line}\n")).collect::<String>();
+    assert_eq!(over_two("sglang:prompt_tokens_total 0\n", &undeclared).prefix_hit_share(), None);
+    let cut = format!("{}sglang:generation_tok", page(4_000));
+    assert_eq!(over_two(&page(0), &cut).prefix_hit_share(), None, "a series may be behind its end");
+}
+
+/// What a step gives is what was generated over what no draft gave: drafts that come now and then are not in every step.
+#[test]
+fn steps_without_a_draft_count_too() {
+    let page = |count: u64| {
+        format!(
+            "vllm:generation_tokens_total {}\nvllm:spec_decode_num_drafts_total {}\n\
+             vllm:spec_decode_num_accepted_tokens_total {}\n",
+            1_400 * count,
+            200 * count,
+            400 * count
+        )
+    };
+    assert_eq!(over_two(&page(0), &page(1)).tokens_per_step(), Some(1.4));
+    let sglang = |length: f64| {
+        let page =
+            format!("sglang:generation_tokens_total 0\nsglang:spec_accept_length {length}\n");
+        over_two(&page, &page).tokens_per_step()
+    };
+    assert_eq!((sglang(3.0), sglang(0.0)), (Some(3.0), None));
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use fizeau_core::{Millis, Nanos, Tokens};
 use fizeau_telemetry::{
-    ClientWindow, DeviceWindow, ServerGaps, ServerWindow, TelemetryFinding, Window, findings,
+    ClientWindow, DeviceWindow, History, Page, ServerGaps, ServerWindow, TelemetryFinding, Window,
+    findings,
 };
 
 use super::pages::{at, history};
@@ -54,11 +55,75 @@ fn throttled_devices_are_named() {
     let window = Window::alone(at(5_000), at(25_000));
     let devices = DeviceWindow::all(&history, window, Nanos::from_secs(10));
     let said = said(&ClientWindow::default(), &devices);
-    assert!(
-        said.contains(
-            &"power or heat lowered the clocks of device 1 for 50 % of the time".to_owned()
-        )
+    assert!(said.contains(
+        &"power or heat lowered the clocks of device 1 of node1 for 50 % of the time".to_owned()
+    ));
+}
+
+/// Counters of violations miss nothing, reasons are looked at now and then; and a device on two pages is one.
+#[test]
+fn throttling_that_only_a_counter_saw_is_told_once() {
+    let page = |ns: u64| {
+        let labels = "{gpu=\"0\",UUID=\"GPU-0\",Hostname=\"a\"}";
+        let text = format!(
+            "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS{labels} 0\nDCGM_FI_DEV_POWER_VIOLATION{labels} {ns}\n"
+        );
+        Page::read(text.as_bytes(), None).unwrap()
+    };
+    let mut history = History::new();
+    for (ms, ns) in [(0, 0), (1_000, 100), (2_000, 200), (3_000, 300)] {
+        history.record(super::pages::instant(ms), &page(ns));
+    }
+    let window = Window::alone(at(500), at(2_500));
+    let once = DeviceWindow::all(&history, window, Nanos::from_secs(1));
+    assert_eq!(once[0].throttled_share(), Some(0.0));
+    let lowered = |said: Vec<String>| -> Vec<String> {
+        said.into_iter().filter(|line| line.contains("clocks")).collect()
+    };
+    let twice = [once.clone(), once].concat();
+    assert_eq!(
+        lowered(said(&ClientWindow::default(), &twice)),
+        ["power or heat lowered the clocks of device 0 of a"]
     );
+}
+
+/// A reply that broke off leaves its tokens unknown, and those of all others are counted still.
+#[test]
+fn estimated_tokens_of_replies_that_broke_off_may_be_the_difference() {
+    let of = |told: u64, estimated: u64, failed: u64| {
+        let (output_tokens, estimated_tokens) = (Some(Tokens::new(told)), Tokens::new(estimated));
+        said(
+            &ClientWindow { output_tokens, estimated_tokens, failed, ..ClientWindow::default() },
+            &[],
+        )
+        .into_iter()
+        .find(|line| line.contains("generated tokens"))
+    };
+    let differ = "the client counted 2540 generated tokens, the server 2600; the tokens of 1 request that failed or was cancelled may be the difference";
+    assert_eq!(of(2_500, 40, 1).as_deref(), Some(differ));
+    assert_eq!(of(2_500, 40, 0), None, "estimates may be the difference");
+    assert_eq!(of(2_590, 40, 1), None);
+    assert!(of(2_700, 40, 0).is_some(), "the server counted fewer than it told of itself");
+}
+
+/// What llama.cpp's cache had is in no counter of older versions.
+#[test]
+fn prompts_of_which_a_part_is_counted_nowhere_are_not_compared() {
+    let of = |cached: &str| {
+        let page = |tokens: u64| {
+            let text = format!("llamacpp:prompt_tokens_total {tokens}\n{cached}");
+            Page::read(text.as_bytes(), None).unwrap()
+        };
+        let mut history = History::new();
+        history.record(super::pages::instant(0), &page(0));
+        history.record(super::pages::instant(2_000), &page(41_000));
+        let server =
+            ServerWindow::of(&history, Window::alone(at(0), at(2_000)), Nanos::from_secs(2));
+        let client =
+            ClientWindow { prompt_tokens: Some(Tokens::new(64_000)), ..ClientWindow::default() };
+        findings(&client, &server, &[], Nanos::from_secs(1)).len()
+    };
+    assert_eq!((of(""), of("llamacpp:prompt_tokens_cached_total 0\n")), (0, 1));
 }
 
 #[test]

@@ -32,8 +32,8 @@ pub(super) fn summary(
         }
     }
     object.set("input_config", config(level, tapes.len()));
-    object.set("was_cancelled", false);
-    object.set("is_complete", true);
+    object.set("was_cancelled", level.is_partial());
+    object.set("is_complete", !level.is_partial());
     object.set("error_summary", errors(&tapes));
     // Its reader takes nothing but a date for one.
     let date = iso(&level.run.date);
@@ -137,7 +137,7 @@ fn record(index: usize, tape: &Tape, epoch: u64) -> Value {
             "worker_id": "worker_0",
             "record_processor_id": "record_processor_0",
             "benchmark_phase": "profiling",
-            "was_cancelled": false,
+            "was_cancelled": by_vllm::was_called_off(tape),
         },
         "metrics": {},
     });

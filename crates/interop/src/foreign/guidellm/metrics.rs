@@ -9,26 +9,40 @@ use crate::peers::run as by_vllm;
 /// Values with their weights, of one group of requests.
 type Values = Vec<(f64, u64)>;
 
-/// Each figure in four groups, as there. What a request lacks is zero in them, as there.
-struct Groups<'a> {
-    good: &'a [&'a Tape],
-    bad: &'a [&'a Tape],
-    total: Vec<&'a Tape>,
+/// The requests of a level in four groups, as there. What a request lacks is zero in the figures of each, as there.
+pub(super) struct SentTapes<'a> {
+    /// Those that succeeded.
+    pub(super) good: Vec<&'a Tape>,
+    /// Those that failed.
+    pub(super) bad: Vec<&'a Tape>,
+    /// Those that this client cancelled.
+    pub(super) called_off: Vec<&'a Tape>,
+    pub(super) all: Vec<&'a Tape>,
 }
 
-impl Groups<'_> {
-    fn of(&self, values: &dyn Fn(&[&Tape]) -> Values) -> Value {
+impl<'a> SentTapes<'a> {
+    pub(super) fn of(tapes: &[&'a Tape]) -> Self {
+        let (good, rest): (Vec<&Tape>, Vec<&Tape>) =
+            tapes.iter().copied().partition(|tape| tape.is_success());
+        let (called_off, bad): (Vec<_>, Vec<_>) =
+            rest.into_iter().partition(|tape| by_vllm::was_called_off(tape));
+        let all = [&*good, &*bad, &*called_off].concat();
+        Self { good, bad, called_off, all }
+    }
+
+    /// A figure of each group.
+    fn figure(&self, values: &dyn Fn(&[&Tape]) -> Values) -> Value {
         json!({
-            "successful": summary(values(self.good)),
-            "errored": summary(values(self.bad)),
-            "incomplete": summary(values(&[])),
-            "total": summary(values(&self.total)),
+            "successful": summary(values(&self.good)),
+            "errored": summary(values(&self.bad)),
+            "incomplete": summary(values(&self.called_off)),
+            "total": summary(values(&self.all)),
         })
     }
 
     /// A value of each request with its weight.
     fn each(&self, of: &dyn Fn(&Tape) -> (f64, u64)) -> Value {
-        self.of(&|tapes| tapes.iter().map(|tape| of(tape)).collect())
+        self.figure(&|tapes| tapes.iter().map(|tape| of(tape)).collect())
     }
 
     /// A value of each request, all of one weight.
@@ -38,16 +52,14 @@ impl Groups<'_> {
 
     /// What all requests have together, over `seconds`.
     fn rate(&self, seconds: f64, of: &dyn Fn(&Tape) -> u64) -> Value {
-        self.of(&|tapes| {
+        self.figure(&|tapes| {
             let sum = tapes.iter().map(|tape| of(tape)).fold(0, u64::saturating_add);
             vec![(if seconds > 0.0 { sum as f64 / seconds } else { 0.0 }, 1)]
         })
     }
 }
 
-pub(super) fn metrics(good: &[&Tape], bad: &[&Tape], totals: &Value, seconds: f64) -> Value {
-    let total = good.iter().chain(bad).copied().collect();
-    let groups = Groups { good, bad, total };
+pub(super) fn metrics(groups: &SentTapes<'_>, totals: &Value, seconds: f64) -> Value {
     let input = |tape: &Tape| tape.input_tokens().map_or(0, Tokens::get);
     let both = |tape: &Tape| input(tape).saturating_add(tokens(tape));
     let end = |tape: &Tape| span(tape, tape.marks.end.or_else(|| tape.last_output()));
@@ -59,7 +71,7 @@ pub(super) fn metrics(good: &[&Tape], bad: &[&Tape], totals: &Value, seconds: f6
         "prompt_tokens_per_second": groups.rate(seconds, &input),
         "output_tokens_per_second": groups.rate(seconds, &tokens),
         "tokens_per_second": groups.rate(seconds, &both),
-        "request_concurrency": groups.of(&in_flight),
+        "request_concurrency": groups.figure(&in_flight),
         "request_latency": groups.alike(&end),
         "request_streaming_iterations_count": groups.alike(&|tape| Some(events(tape) as f64)),
         "prompt_token_count": groups.alike(&|tape| Some(input(tape) as f64)),

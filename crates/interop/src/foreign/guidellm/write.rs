@@ -3,7 +3,7 @@
 use fizeau_core::{Nanos, Outcome, Stamp, Tape, Tokens};
 use serde_json::{Map, Value, json};
 
-use super::metrics::{metrics, tokens};
+use super::metrics::{SentTapes, metrics, tokens};
 use crate::foreign::{ExportArrivals, ExportLevel, ForeignError, lists};
 use crate::peers::run as by_vllm;
 
@@ -49,29 +49,24 @@ fn benchmark(
         None => lists::by_request(level.with_tapes(format)?),
     };
     let epoch = level.epoch_unix.map_or(0.0, Nanos::as_secs_f64);
-    let (good, bad): (Vec<&Tape>, Vec<&Tape>) =
-        tapes.iter().copied().partition(|tape| tape.is_success());
+    let sent = SentTapes::of(&tapes);
     let each =
         |tapes: &[&Tape]| -> Value { tapes.iter().map(|tape| request(tape, epoch)).collect() };
     let requests = json!({
-        "successful": each(&good), "errored": each(&bad), "incomplete": [], "total": null,
+        "successful": each(&sent.good), "errored": each(&sent.bad),
+        "incomplete": each(&sent.called_off), "total": null,
     });
     let mut benchmark = match own {
         Some(own) => serde_json::from_str(&own.record).unwrap_or_default(),
-        None => computed(level, &good, &bad, index),
+        None => computed(level, &sent, index),
     };
     benchmark.insert("requests".to_owned(), requests);
     Ok(Value::Object(benchmark))
 }
 
-fn computed(
-    level: &ExportLevel<'_>,
-    good: &[&Tape],
-    bad: &[&Tape],
-    index: usize,
-) -> Map<String, Value> {
+fn computed(level: &ExportLevel<'_>, sent: &SentTapes<'_>, index: usize) -> Map<String, Value> {
     let epoch = level.epoch_unix.map_or(0.0, Nanos::as_secs_f64);
-    let all = || good.iter().chain(bad);
+    let all = || sent.all.iter();
     let from = all().map(|tape| start(tape, epoch)).fold(f64::INFINITY, f64::min);
     let to = all().map(|tape| end(tape, epoch)).fold(from, f64::max);
     let run = &level.run;
@@ -85,8 +80,8 @@ fn computed(
         (_, None) => json!({"type_": "throughput", "max_concurrency": null}),
     };
     let totals = json!({
-        "successful": good.len(), "errored": bad.len(), "incomplete": 0,
-        "total": good.len() + bad.len(),
+        "successful": sent.good.len(), "errored": sent.bad.len(),
+        "incomplete": sent.called_off.len(), "total": sent.all.len(),
     });
     let document = json!({
         "type_": "generative_benchmark",
@@ -96,8 +91,8 @@ fn computed(
             "backend": {"kind": "openai_http", "model": run.model_id}, "environment": {},
         },
         "scheduler_state": {"node_id": 0, "num_processes": 1, "start_time": from},
-        "scheduler_metrics": scheduler(good, bad, &totals, from, to),
-        "metrics": metrics(good, bad, &totals, to - from),
+        "scheduler_metrics": scheduler(&sent.all, &totals, from, to),
+        "metrics": metrics(sent, &totals, to - from),
         "start_time": from, "end_time": to, "duration": to - from,
     });
     document.as_object().cloned().unwrap_or_default()
@@ -114,13 +109,13 @@ const UNSEEN: [&str; 7] = [
     "processed_delay_avg",
 ];
 
-fn scheduler(good: &[&Tape], bad: &[&Tape], totals: &Value, from: f64, to: f64) -> Value {
+fn scheduler(all: &[&Tape], totals: &Value, from: f64, to: f64) -> Value {
     let mean = |of: &dyn Fn(&Tape) -> f64| {
-        let sum = 0.0 + good.iter().chain(bad).map(|tape| of(tape)).sum::<f64>();
-        sum / (good.len() + bad.len()).max(1) as f64
+        let sum = 0.0 + all.iter().map(|tape| of(tape)).sum::<f64>();
+        sum / all.len().max(1) as f64
     };
     let took = mean(&|tape| end(tape, 0.0) - start(tape, 0.0));
-    let mut all = json!({
+    let mut told = json!({
         "start_time": from, "request_start_time": from, "measure_start_time": from,
         "measure_end_time": to, "request_end_time": to, "end_time": to,
         "requests_made": totals,
@@ -129,9 +124,9 @@ fn scheduler(good: &[&Tape], bad: &[&Tape], totals: &Value, from: f64, to: f64) 
         "request_time_avg": took, "resolve_time_avg": took,
     });
     for name in UNSEEN {
-        all[name] = json!(0.0);
+        told[name] = json!(0.0);
     }
-    all
+    told
 }
 
 fn at(stamp: Stamp, epoch: f64) -> f64 {

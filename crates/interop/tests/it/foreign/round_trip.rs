@@ -1,7 +1,8 @@
 //! Out and in again, and in and out again.
 
 use fizeau_core::{
-    Arrival, Channel, Finish, Nanos, Outcome, PerSec, RequestId, Stamp, Tape, Tokens,
+    Arrival, Channel, Failure, FailureClass, Finish, Nanos, Outcome, PerSec, RequestId, Stamp,
+    Tape, Tokens,
 };
 use fizeau_interop::{
     ExportArrivals, ExportLevel, ExportedFile, ForeignFile, ForeignFormat, ForeignFormats,
@@ -9,7 +10,7 @@ use fizeau_interop::{
 };
 use fizeau_interop::{Peer, PeerSettings};
 use fizeau_metrics::{GoodputGoals, RequestMetrics};
-use fizeau_record::ImportedLevel;
+use fizeau_record::{ImportedLevel, LevelStatus};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -61,6 +62,7 @@ pub(super) fn level<'a>(
         goals,
         tapes,
         epoch_unix: None,
+        status: LevelStatus::Finished,
         imported: None,
     }
 }
@@ -254,7 +256,7 @@ fn a_law_without_a_word_is_told() {
     let unsaid = |format: &str, arrivals: ExportArrivals| {
         let mut one = ExportLevel { arrivals, ..level("", &[], &goals) };
         one.run.request_rate = VllmRequestRate::Limited(rate);
-        one.unsaid(ForeignFormats::named(format).unwrap())
+        one.unsaid(ForeignFormats::named(format).unwrap()).pop()
     };
     for format in ForeignFormats::all().map(ForeignFormat::key) {
         assert_eq!(unsaid(format, ExportArrivals::Unpaced), None);
@@ -267,6 +269,32 @@ fn a_law_without_a_word_is_told() {
     assert_eq!(unsaid("guidellm", gamma(0.5)).as_deref(), Some(said));
     assert_eq!(unsaid("guidellm", gamma(f64::INFINITY)), None);
     assert_eq!(unsaid("aiperf", ExportArrivals::Trace { rate: Some(rate) }), None);
+}
+
+/// Of three requests the last was cancelled with the run: nobody takes the file for that of a whole one.
+#[test]
+fn an_interrupted_level_goes_out_as_such() {
+    let (mut tapes, goals) = (tapes(&vec![(20_000, vec![5_000; 4]); 3]), GoodputGoals::default());
+    let cancelled = Failure::new(FailureClass::Cancelled, "cancelled");
+    tapes[2].outcome = Outcome::Failed(cancelled);
+    let status = LevelStatus::Partial { reason: "interrupted".to_owned() };
+    let one = ExportLevel { status, ..level("", &tapes, &goals) };
+    let files = export("aiperf", std::slice::from_ref(&one));
+    let again = imported(&files).remove(0);
+    assert!(again.caveats.iter().any(|caveat| caveat.contains("cancelled")), "{again:?}");
+    let lines = files.iter().find(|file| file.name.ends_with(".jsonl")).unwrap();
+    let lines = String::from_utf8(lines.bytes.clone()).unwrap();
+    assert_eq!(lines.matches("\"was_cancelled\":true").count(), 1, "{lines}");
+    for format in ForeignFormats::all() {
+        assert_eq!(one.unsaid(format).is_empty(), format.key() == "aiperf", "{}", format.key());
+    }
+    // Cancelled requests are a group of their own to GuideLLM, as in its figures by `Peer`.
+    let document: Value = serde_json::from_slice(&export("guidellm", &[one])[0].bytes).unwrap();
+    let totals = &document["benchmarks"][0]["metrics"]["request_totals"];
+    assert_eq!(totals["errored"], 0, "{totals}");
+    let report = Peer::GuideLlm.figures(&tapes, &PeerSettings::default());
+    let counted = report.value("incomplete.request_count");
+    assert_eq!((counted, &totals["incomplete"]), (Some(1.0), &Value::from(1)));
 }
 
 #[test]

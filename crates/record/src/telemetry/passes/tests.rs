@@ -5,7 +5,7 @@ use fizeau_roofline::{Deployment, Device, KnownModel, System};
 use fizeau_telemetry::{ClientWindow, Window};
 
 use super::*;
-use crate::TelemetryWindows;
+use crate::{ServingDevices, TelemetryWindows};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -20,7 +20,8 @@ fn system(stages: u32) -> System {
 fn said(steps: u64) -> LevelTelemetry {
     let level = Window::alone(Stamp::from_nanos(SECOND), Stamp::from_nanos(10 * SECOND));
     let interval = fizeau_core::Nanos::from_secs(1);
-    let windows = TelemetryWindows { level, steady: None, interval, devices: None };
+    let devices = ServingDevices::Unknown;
+    let windows = TelemetryWindows { level, steady: None, interval, devices, unread: &[] };
     let step = |counter: u64| -> ForwardPassLine {
         let work = serde_json::json!({"num_decode_requests": 8, "sum_decode_kv_tokens": 8000});
         let line = serde_json::json!({

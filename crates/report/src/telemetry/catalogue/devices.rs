@@ -33,7 +33,7 @@ pub(super) static FIGURES: &[TelemetryFigure] = &[
     figure(["power of all devices", "W"], Each(number), &[
         export(["power_w", "fizeau_device_power_watts"],
             "The power of all devices together, as the mean over time.",
-            plain(|said| Some(total_power(&said.devices)?.get()))),
+            plain(|said| Some(total_power(said.serving_devices())?.get()))),
     ]),
     figure(["energy", "J"], Each(number), &[
         export(["energy_j", "fizeau_energy_joules"],
@@ -202,13 +202,17 @@ fn slowest(
     said: &LevelTelemetry,
     of: fn(&DeviceWindow) -> Option<&ReportedGauge>,
 ) -> Option<GaugeOver> {
-    let all = said.devices.iter().filter_map(of).map(|told| told.figure);
+    let all = said.serving_devices().iter().filter_map(of).map(|told| told.figure);
     all.min_by(|a, b| a.mean.total_cmp(&b.mean))
 }
 
 /// The highest that any page showed of any device.
 fn highest(said: &LevelTelemetry, of: fn(&DeviceWindow) -> Option<&ReportedGauge>) -> Option<f64> {
-    said.devices.iter().filter_map(of).filter_map(|told| told.figure.peak).reduce(f64::max)
+    said.serving_devices()
+        .iter()
+        .filter_map(of)
+        .filter_map(|told| told.figure.peak)
+        .reduce(f64::max)
 }
 
 /// The most that a host of a server has.
@@ -223,14 +227,14 @@ fn least_memory(said: &LevelTelemetry) -> Option<f64> {
 
 /// Of the device that was held down the longest.
 fn throttled(said: &LevelTelemetry) -> Option<f64> {
-    said.devices.iter().filter_map(DeviceWindow::throttled_share).reduce(f64::max)
+    said.serving_devices().iter().filter_map(DeviceWindow::throttled_share).reduce(f64::max)
 }
 
 /// The share of time by reason, of the device for which it held the longest.
 fn lowered(said: &LevelTelemetry) -> Vec<(String, f64)> {
     let mut worst: BTreeMap<ThrottleReason, f64> = BTreeMap::new();
     for (reason, share) in
-        said.devices.iter().filter_map(|one| one.lowered_clocks.as_ref()).flatten()
+        said.serving_devices().iter().filter_map(|one| one.lowered_clocks.as_ref()).flatten()
     {
         let so_far = worst.entry(*reason).or_insert(0.0);
         *so_far = so_far.max(*share);
