@@ -168,10 +168,12 @@ impl TelemetrySpec {
         };
         let mut engines_given = 0;
         for places in beside.chain(given) {
+            let read = telemetry.pages.len();
             let found = telemetry.add(&places, &hosts);
+            let is_new = telemetry.pages.len() > read;
             let is_engine = matches!(&found, Ok(Some(exporter)) if exporter.is_engine());
             match &places[..] {
-                [Address::At(_)] => engines_given += usize::from(is_engine),
+                [Address::At(_)] => engines_given += usize::from(is_engine && is_new),
                 [.., beside] if !is_engine => {
                     let address = telemetry.bare_address(beside);
                     telemetry.unread.push(address);

@@ -123,7 +123,7 @@ pub enum CompareError {
         reason: String,
     },
     /// The same run among repeats, which would seem to differ less than they do. It [may be compared](UnlikeRuns::Compare) anyway.
-    #[error("{} is named twice: a run is no repeat of itself", .0.display())]
+    #[error("{} is named twice: among repeats a run counts once", .0.display())]
     SameRun(PathBuf),
     /// They were measured at different loads.
     #[error(

@@ -65,7 +65,11 @@ impl<'a> GoalLoads<'a> {
         };
         // Where no goal is about a latency, failures miss none by themselves, until most requests fail.
         let most = Thresholds::default().failed_invalid;
-        let allowed = goals.iter().filter_map(Goal::failures_allowed).fold(most, f64::min);
+        let allowed = goals.iter().filter_map(Goal::failures_allowed);
+        // A load whose figures tell nothing for its failures had too many of them, whatever limit its run had.
+        let is_failed = |level: &&GoalLevel| !goals.is_empty() && level.figures.is_empty();
+        let too_many = measured.iter().filter(is_failed).map(|level| level.failed.next_down());
+        let allowed = allowed.chain(too_many).fold(most, f64::min);
         let behind = [0.0, allowed].map(FigureLimit::at_most);
         let limits = goals.iter().enumerate().map(limit).chain(behind).collect();
         let tested = loads.iter().map(|load| load.tested(goals.len())).collect();

@@ -225,7 +225,7 @@ impl LevelReport {
         self.status == LevelStatus::Finished
             && self.summary.requests.failed_share().is_some_and(|share| share > 0.0)
             && self.left_out().is_some()
-            && self.no_evidence().is_none()
+            && self.invalid_by(|reason| reason.about != VerdictConcern::Failures).is_none()
     }
 
     /// The first of some reasons for which it is invalid.

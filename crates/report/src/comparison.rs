@@ -222,8 +222,12 @@ impl Shown<'_, ComparisonView<'_>> {
         let mut tests: Vec<&str> = deciding.map(|test| test.test.as_str()).collect();
         tests.dedup();
         let fails = self.table.asks_of_failures();
-        let family = self.table.family_size() - usize::from(fails);
-        let of_all = self.table.corrected_over;
+        let decided = self.tested().filter_map(|(_, tested)| tested.decision.as_ref());
+        let (family, of_all, apart) = match self.table.corrected_over {
+            0 => (1, decided.map(|of| of.corrected_over).max().unwrap_or(1), ""),
+            of_all if fails => (self.table.family_size() - 1, of_all, ", failures apart"),
+            of_all => (self.table.family_size(), of_all, ""),
+        };
         let confidence = percent(1.0 - self.table.alpha.get());
         if tests.is_empty() {
             let mut why: Vec<String> = Vec::new();
@@ -235,13 +239,12 @@ impl Shown<'_, ComparisonView<'_>> {
         }
         let tests = tests.join(", ");
         let correction = match of_all {
-            0 | 1 => "p of the only figure, with nothing to correct for".to_owned(),
+            1 => "p of the only figure, with nothing to correct for".to_owned(),
             _ if of_all > family => {
                 format!("p by Holm's correction over {of_all} figures of all loads and runs")
             }
             _ => format!("p by Holm's correction over {of_all} figures"),
         };
-        let apart = if fails && of_all > 0 { ", failures apart from them" } else { "" };
         let widened = self.widened();
         format!(
             "Tested: {what}; change of {candidate} against {baseline}; test: {tests}; \

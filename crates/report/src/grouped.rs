@@ -104,16 +104,22 @@ fn bare(word: &str) -> &str {
     word.trim_matches(['(', ')', ',', ';'])
 }
 
-/// How bad it is that `text` says first: the figure before its limit, or which part `3 of 10 ...` are; none of what has neither.
+/// How bad it is that `text` says first: the figure before its limit, which part `3 of 10 ...` or `delayed 3 of 10` are, or by how much
+/// what `grew` or `began` apart did so; none of what has none of these.
 fn severity(text: &str) -> Option<f64> {
     let words: Vec<&str> = VerdictReason::headline(text).split_whitespace().map(bare).collect();
     let number = |word: &&str| word.parse::<f64>().ok();
     let limit = words.windows(2).position(|pair| pair[0] == "limit" && number(&pair[1]).is_some());
-    match (limit, &*words) {
-        (Some(limit), _) => words[..limit].iter().rev().find_map(number),
-        (None, [part, "of", whole, ..]) => Some(number(part)? / number(whole)?),
+    let behind = |word: &str| words.iter().position(|of| *of == word).map(|at| &words[at + 1..]);
+    let part = |of: &[&str]| match of {
+        [part, "of", whole, ..] => Some(number(part)? / number(whole)?),
         _ => None,
+    };
+    if let Some(limit) = limit {
+        return words[..limit].iter().rev().find_map(number);
     }
+    let grew = || behind("grew").or_else(|| behind("began"))?.iter().find_map(number);
+    part(&words).or_else(|| part(behind("delayed")?)).or_else(grew)
 }
 
 #[cfg(test)]
@@ -203,6 +209,10 @@ mod tests {
             .map(|n| (n.to_string(), format!("the limit on requests in flight delayed {n} of 9")));
         let all =
             grouped(held.iter().map(|(at, text)| (at.clone(), Verdict::Suspect, text.as_str())));
+        assert_eq!(all[0].at(), "1 and 2; worst at 2");
+        let checked = [1, 2].map(|n| (n.to_string(), format!("lengths were checked of {n} of 9")));
+        let all =
+            grouped(checked.iter().map(|(at, text)| (at.clone(), Verdict::Suspect, text.as_str())));
         assert_eq!(all[0].at(), "1 and 2; figures at 1");
     }
 

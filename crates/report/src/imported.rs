@@ -110,9 +110,7 @@ impl Shown<'_, ImportedRun> {
             }
         }
         if self.one_a_load().len() < self.levels().len() {
-            lines.push(
-                "a load that was measured more than once is shown by one of its runs".to_owned(),
-            );
+            lines.push("of a load that was measured more than once one run is compared".to_owned());
         }
         lines
     }

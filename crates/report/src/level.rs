@@ -1,7 +1,6 @@
 //! A level as a block of named figures.
 
 mod block;
-mod content;
 mod goodput;
 mod proof;
 mod stored;

@@ -86,6 +86,7 @@ mod plan;
 mod probe;
 mod requests;
 mod round;
+mod run_content;
 mod search;
 mod shards;
 mod shown;

@@ -88,7 +88,7 @@ impl Shown<'_, SweepReport> {
 /// What was run and on what, row by row.
 fn setup(report: &SweepReport) -> Vec<(&'static str, String)> {
     let mut rows = report.setup().rows();
-    let goals = report.slo().map_or_else(|| "not given".to_owned(), ToString::to_string);
+    let goals = report.slo().map_or_else(|| "none".to_owned(), ToString::to_string);
     rows.push(("Goals", goals));
     let price = report
         .price()

@@ -189,6 +189,6 @@ fn price(hour: Option<&HourlyRate>) -> String {
 /// A label and two figures.
 fn row(out: &mut String, label: &str, cells: [String; 2]) {
     let [likely, cautious] = cells;
-    let text = format!("  {label:<42}{likely:>16}{cautious:>16}");
+    let text = format!("  {label:<41} {likely:>17} {cautious:>17}");
     line(out, &text);
 }

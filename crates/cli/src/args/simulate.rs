@@ -61,7 +61,7 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "TIME", value_parser = time, requires = "search", help_heading = "Search")]
     pub(crate) budget: Option<Nanos>,
     /// The time that a request takes to reach the engine, with ns, us, ms or s. Above 0, a request that follows the end of a reply
-    /// comes too late for the step that begins then, as in reality, where it takes at least the time of a loopback connection.
+    /// comes too late for the step that begins then, as in reality, where it takes at least the time of a loopback connection; and requests that are due at one instant arrive 10us apart.
     #[arg(long, value_name = "TIME", default_value = "50us", help_heading = "Load")]
     pub(crate) network_delay: Nanos,
 }

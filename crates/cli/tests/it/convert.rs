@@ -94,6 +94,32 @@ fn two_imported_runs_are_compared_and_the_same_is_no_different() {
     assert!(!answers.contains(&"better") && !answers.contains(&"worse"), "{}", ended.out);
 }
 
+/// A folder with a sweep and another tool's table beside it: the sweep's own table has its runs once more, and that one has not.
+#[test]
+fn a_table_of_another_tool_beside_a_sweep_is_imported() {
+    let scratch = Scratch::new("convert-tables");
+    let results = scratch.path("results");
+    let copy = |from: &str, to: &str| {
+        let to = Path::new(&results).join(to);
+        std::fs::create_dir_all(&to).unwrap();
+        let files = std::fs::read_dir(fixture(from)).unwrap().map(|entry| entry.unwrap().path());
+        for file in files.filter(|path| path.is_file()) {
+            std::fs::copy(&file, to.join(file.file_name().unwrap())).unwrap();
+        }
+    };
+    copy("vllm-sweep", "sweep");
+    copy(
+        "vllm-sweep/SERVE--tp=2-BENCH--max_concurrency=4",
+        "sweep/SERVE--tp=2-BENCH--max_concurrency=4",
+    );
+    copy("aiperf-table", "aiperf");
+    let out = converted(&scratch, &[&results], "both");
+    let runs: Vec<_> = std::fs::read_dir(&out).unwrap().collect();
+    let alone = converted(&scratch, &[&format!("{results}/sweep")], "alone");
+    assert!(Path::new(&alone).join("run.json").is_file(), "one run, by itself");
+    assert_eq!(runs.len(), 2, "{runs:?}");
+}
+
 #[test]
 fn years_of_old_results_and_a_new_run_have_one_frontier() {
     let scratch = Scratch::new("convert-frontier");

@@ -6,7 +6,10 @@ use crate::sweep::LoadSaturation;
 pub(super) fn why(found: &LoadSaturation) -> String {
     let LoadSaturation { best, beyond } = found;
     if beyond.latency.is_none() {
-        return format!("no request completed from {} on", beyond.load);
+        return format!(
+            "no request completed at {}, and the next load did not pay either",
+            beyond.load
+        );
     }
     let (false, Some(best)) = (beyond.is_saturated, best) else {
         return format!("saturated from {} on, where the queue grew", beyond.load);

@@ -2,7 +2,8 @@
 
 use fizeau_core::LevelLoad;
 use fizeau_core::{Millis, PerSec};
-use fizeau_record::LevelReport;
+use fizeau_metrics::{Verdict, VerdictConcern, VerdictReason};
+use fizeau_record::{LevelReport, LevelStatus};
 
 /// What a level came to, as far as it says whether more load still pays.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,7 +35,11 @@ impl LevelYield {
             }
             LevelLoad::Concurrency(_) => None,
         };
-        (level.left_out().is_none() || level.is_failed()).then(|| Self {
+        let is_client = |reason: &VerdictReason| {
+            reason.verdict == Verdict::Invalid && reason.about == VerdictConcern::Client
+        };
+        let is_whole = level.status == LevelStatus::Finished;
+        (is_whole && !level.validity.reasons.iter().any(is_client)).then(|| Self {
             load,
             sent: sent(),
             requests: level.summary.throughput.requests_per_s,

@@ -31,14 +31,16 @@ impl PromptSource {
     /// The most requests that are sent until a figure is known, where prompts have no end and nobody says how many.
     pub const MOST_UNTIL_KNOWN: NonZeroU64 = NonZeroU64::new(100_000).unwrap();
 
-    /// The most requests that a closed loop sends in `time`: more than anybody serves, where prompts are made as they are sent, and
-    /// where they are drawn ahead of all, as vLLM does, as many as are sent [until a figure is known](Self::MOST_UNTIL_KNOWN).
+    /// The most requests that a closed loop sends in `time`: more than anybody serves, where prompts are made as they are sent (up to as
+    /// many as a plan of conversations holds), and where they are drawn ahead of all, as vLLM does, as many as are sent
+    /// [until a figure is known](Self::MOST_UNTIL_KNOWN).
     pub(crate) fn most_in(&self, time: Nanos) -> NonZeroU64 {
         const PER_SECOND: NonZeroU64 = NonZeroU64::new(100_000).unwrap();
+        const PLANNED: NonZeroU64 = NonZeroU64::new(1 << 24).unwrap();
         let seconds = NonZeroU64::new(time.as_secs_f64().ceil() as u64);
         match self {
             Self::Random | Self::Sonnet => {
-                PER_SECOND.saturating_mul(seconds.unwrap_or(NonZeroU64::MIN))
+                PER_SECOND.saturating_mul(seconds.unwrap_or(NonZeroU64::MIN)).min(PLANNED)
             }
             _ => Self::MOST_UNTIL_KNOWN,
         }

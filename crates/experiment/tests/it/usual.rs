@@ -57,12 +57,12 @@ fn a_closed_loop_that_ends_by_time_has_requests_until_then() {
     sweep.size.time = Some(Nanos::from_secs(3_600));
     let prepared = Experiment::new(target()).settings(sweep).prepare().unwrap();
     let ask = prepared.prepared().ask(NonZeroU32::MIN.into(), 0);
-    assert_eq!(ask.size.requests.unwrap().get(), 360_000_000);
+    assert_eq!(ask.size.requests.unwrap().get(), 16_777_216);
     let mut level = LevelSettings::default();
     level.time = Some(Nanos::from_secs(3_600));
     level.max_in_flight = Some(NonZeroU32::MIN);
     let prepared = Experiment::new(target()).settings(level).prepare().unwrap();
-    assert_eq!(prepared.prepared().basis.work.requests().get(), 360_000_000);
+    assert_eq!(prepared.prepared().basis.work.requests().get(), 16_777_216);
 }
 
 #[test]

@@ -137,7 +137,10 @@ fn units(cpuinfo: &str, cores: u32) -> Vec<ArithmeticUnits> {
     // The tiles of a core multiply 16 x 64 bytes with 64 x 16 in 16 cycles.
     let has_tiles = vendor == "GenuineIntel" && matches!(model, 0x8f | 0xcf | 0xad | 0xae);
     let tiles = [(Dtype::Bf16, "amx_bf16", 1024.0), (Dtype::Int8, "amx_int8", 2048.0)];
-    let tiles = tiles.into_iter().filter(|_| has_tiles);
+    // A hypervisor may hide them.
+    let flags = first(cpuinfo, "flags").unwrap_or_default();
+    let is_offered = |set: &str| flags.split_whitespace().any(|flag| flag == set);
+    let tiles = tiles.into_iter().filter(|(_, set, _)| has_tiles && is_offered(set));
     vectors.chain(tiles.map(|(dtype, set, per_cycle)| of(dtype, set, per_cycle, AMX))).collect()
 }
 
@@ -197,10 +200,11 @@ mod tests {
             "half of each unit where registers are half as wide"
         );
         assert_eq!(first(text, "model"), Some("1"));
-        let tiles = "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 207\n";
+        let tiles = "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 207\nflags : fpu amx_bf16 amx_int8\n";
         let of_tiles = |units: &ArithmeticUnits| Some((units.dtype, units.flops_per_cycle));
         let found: Vec<_> = units(tiles, 2).iter().skip(4).filter_map(of_tiles).collect();
         assert_eq!(found, [(Dtype::Bf16, 1024.0), (Dtype::Int8, 2048.0)]);
+        assert_eq!(units(&tiles.replace("amx", "no"), 2).len(), 4, "a hypervisor hides them");
         let arm = "CPU implementer\t: 0x41\nCPU part\t: 0xd40\n";
         let found: Vec<_> = units(arm, 1).iter().filter_map(of_tiles).collect();
         assert_eq!(found, [(Dtype::F32, 32.0), (Dtype::F64, 16.0)]);

@@ -1,7 +1,7 @@
 //! A load, and the figures of all its runs.
 
 use fizeau_core::LevelLoad;
-use fizeau_metrics::{Comparison, Confidence, Goal, LevelSummary, Statistic, mean_of_runs};
+use fizeau_metrics::{Comparison, Confidence, Goal, LevelSummary, Metric, Statistic, mean_of_runs};
 use fizeau_pareto::{FigureEstimate, ResponseTrend, TestedLoad, isotonic};
 
 use super::{is_upper, served};
@@ -94,26 +94,44 @@ pub(super) fn loads(goals: &[Goal], measured: &[GoalLevel]) -> Vec<LoadRuns> {
         })
     };
     let mut loads: Vec<LoadRuns> = groups.iter().zip(too_much).filter_map(load).collect();
-    stand_in(&groups, &mut loads);
+    stand_in(goals, &groups, &mut loads);
     loads
 }
 
-/// Gives loads of which only failures are known the figures of the nearest load below, or else above: they are to break the limit of
-/// failures, and no other.
-fn stand_in(groups: &[&[&GoalLevel]], loads: &mut [LoadRuns]) {
+/// Gives loads of which only failures are known figures that no regression over the loads takes for better than those below: they are
+/// to break the limit of failures, and no other.
+fn stand_in(goals: &[Goal], groups: &[&[&GoalLevel]], loads: &mut [LoadRuns]) {
     let is_failed = |load: &LoadRuns| {
         let mut runs = groups.iter().flat_map(|runs| runs.iter());
         runs.all(|run| run.load.value() != load.load.value() || run.figures.is_empty())
     };
     let failed: Vec<bool> = loads.iter().map(is_failed).collect();
     for at in (0..loads.len()).filter(|at| failed.get(*at) == Some(&true)) {
-        let has_own = |other: &usize| failed.get(*other) == Some(&false);
-        let beside = (0..at).rev().find(has_own).or_else(|| (at..loads.len()).find(has_own));
-        let figures = beside.and_then(|beside| Some(loads.get(beside)?.figures.clone()));
-        if let Some((load, figures)) = loads.get_mut(at).zip(figures) {
+        let own = |(other, load): (usize, &LoadRuns)| {
+            (failed.get(other) == Some(&false)).then(|| (other < at, load.figures.clone()))
+        };
+        let (below, above): (Vec<_>, Vec<_>) =
+            loads.iter().enumerate().filter_map(own).partition(|(is_below, _)| *is_below);
+        let beside = if below.is_empty() { above.get(..1).unwrap_or_default() } else { &below };
+        let of = |(index, goal): (usize, &Goal)| {
+            worst(goal, beside.iter().filter_map(|(_, figures)| *figures.get(index)?).collect())
+        };
+        let figures = goals.iter().enumerate().map(of).collect();
+        if let Some(load) = loads.get_mut(at) {
             load.figures = figures;
         }
     }
+}
+
+/// The figure of rising loads that is furthest where more load takes it: the greatest, or of what falls with the load the least.
+fn worst(goal: &Goal, figures: Vec<GoalFigure>) -> Option<GoalFigure> {
+    let value = |figure: &GoalFigure| figure.estimate.value();
+    let ends = figures.first().map(value).zip(figures.last().map(value));
+    let falls = goal.metric == Metric::GoodShare
+        || goal.metric == Metric::GoodputPerSec && ends.is_some_and(|(first, last)| last < first);
+    let by_value = |a: &GoalFigure, b: &GoalFigure| value(a).total_cmp(&value(b));
+    let figures = figures.into_iter();
+    if falls { figures.min_by(by_value) } else { figures.max_by(by_value) }
 }
 
 /// A figure over the runs of a load: that of one run as it is; of several the mean with Student's interval, and of percentiles,

@@ -19,7 +19,7 @@ pub struct PlanLevel {
     /// Whether the queue of an open loop grew to the end: it cannot go on so, whatever its latencies.
     pub(super) is_saturated: bool,
     /// The share of its requests that failed, those that the client cancelled counted on neither side.
-    failed: f64,
+    pub(super) failed: f64,
     /// Whether so many failed that its figures tell nothing.
     pub(super) is_failed: bool,
     /// Why it is suspect, in words behind its load; none where it is valid.

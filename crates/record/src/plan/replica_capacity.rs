@@ -195,8 +195,11 @@ impl JudgedLevels<'_> {
     }
 
     fn broken(&self, found: &LimitBreak) -> String {
-        let at =
-            self.levels.get(found.level).map_or_else(String::new, |level| level.load.to_string());
+        let level = self.levels.get(found.level);
+        let at = level.map_or_else(String::new, |level| level.load.to_string());
+        if let Some(level) = level.filter(|level| level.is_failed) {
+            return format!("{} of the requests failed at {at}", percent(level.failed));
+        }
         match self.goals.get(found.limit) {
             Some(goal) if found.over_limit <= 0.0 => {
                 let (name, value) = (name(goal), shown(goal, found.value));
@@ -221,6 +224,9 @@ impl JudgedLevels<'_> {
             return NoCapacityReason::Unmet { missed, nearest: "nothing".to_owned() };
         };
         let broken = |goal: &&Goal| {
+            if level.is_failed {
+                return false;
+            }
             let figure = level.figure(goal).map(|figure| figure.estimate.value());
             figure.is_none_or(|figure| !goal.comparison.holds(figure, goal.limit))
         };

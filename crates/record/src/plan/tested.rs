@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
-use fizeau_core::{Arrival, Channel, Stamp, Tape, Tokens};
+use fizeau_core::{Arrival, Channel, LevelLoad, Stamp, Tape, Tokens};
 use fizeau_metrics::Slo;
 use fizeau_roofline::Device;
 use thiserror::Error;
@@ -139,9 +139,11 @@ impl TestedReplica {
         let tested = tested(run);
         // Where every level failed or is left out, why it is says more.
         let has_figures = tested.iter().any(|level| level.left_out().is_none());
+        let is_open = |level: &LevelReport| matches!(level.load, LevelLoad::Rate(_));
+        let has_open = tested.iter().any(|level| is_open(level) && level.left_out().is_none());
         for level in tested {
             match (PlanLevel::measured(level), level.left_out()) {
-                (_, Some(reason)) if !has_figures => {
+                (_, Some(reason)) if !has_figures || is_open(level) && !has_open => {
                     left_out.push(format!("{}: {reason}", level.load));
                 }
                 (Ok(usable), _) => levels.push(usable),

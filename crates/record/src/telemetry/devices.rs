@@ -48,6 +48,11 @@ impl LevelDevices {
         let unknown =
             |page: &ScrapedPages| DeviceWindow::unknown_energy(&page.report.history, level);
         let unknown = pages.iter().filter(|_| is_due).find_map(unknown);
+        let unknown = unknown.map(|told| TelemetryFinding::EnergyUnknown {
+            pages: told.figure.pages,
+            changes: told.figure.changes,
+            metric: told.metric,
+        });
         Self { devices, energy, findings: idle.into_iter().chain(others).chain(unknown).collect() }
     }
 }

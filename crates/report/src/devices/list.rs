@@ -7,7 +7,7 @@ const HEAD: [&str; 9] = ["device", "GiB", "GB/s", "bf16", "fp8", "fp4", "link", 
 
 const LEGEND: &str =
     "GiB held; GB/s read; bf16, fp8, fp4: dense TFLOP/s; link: GB/s to neighbours, in
-one direction; W: the board's limit; $/h: the least and the most that is asked.
+one direction; W: the board's limit; USD/h: the least and the most asked.
 Where sources disagree, the table has the figure that keeps the bound sound.";
 
 /// A table and what its columns are.

@@ -12,7 +12,6 @@ use crate::figure::Reported;
 use crate::samples::{History, SeriesPoint};
 use crate::vocabulary::{MetricMeaning, VocabularyEntry, meaning_of};
 use crate::window::{CounterOver, GaugeOver, Window};
-use crate::witness::TelemetryFinding;
 
 document! {
     /// What one device said over a window. What its exporter does not say is absent.
@@ -64,15 +63,12 @@ impl DeviceWindow {
         all.map(|(identity, device)| Self::with(identity, &device)).collect()
     }
 
-    /// That a device's counter of energy was read too seldom for `window`, among the pages of one exporter; none where each is known, or
-    /// none is there.
+    /// What pages show of a device's counter of energy that was read too seldom for `window`, among those of one exporter; none where each
+    /// is known, or none is there.
     #[must_use]
-    pub fn unknown_energy(history: &History, window: Window) -> Option<TelemetryFinding> {
-        let unknown = |of: &Device<'_>| {
-            let told = of.gauge(MetricMeaning::Energy).filter(|_| of.energy().is_none())?;
-            let GaugeOver { pages, changes, .. } = told.figure;
-            Some(TelemetryFinding::EnergyUnknown { metric: told.metric, pages, changes })
-        };
+    pub fn unknown_energy(history: &History, window: Window) -> Option<Reported<GaugeOver>> {
+        let unknown =
+            |of: &Device<'_>| of.gauge(MetricMeaning::Energy).filter(|_| of.energy().is_none());
         Device::all(history, window, Nanos::ZERO).find_map(|(_, device)| unknown(&device))
     }
 

@@ -108,7 +108,7 @@ impl TraceSurvey {
         };
         let facts = TraceFacts {
             records,
-            skipped,
+            skipped: if part.rows == records { reader.skipped() } else { skipped },
             late: part.course.late,
             span: part.course.span(),
             longest_input: part.longest_input,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::super::{OperatingChoiceReason, OperatingPoint, SweepReport, unmet_goals};
 use super::{GoalDecision, OperatingDecision};
 use crate::goal::HighestLoadBasis;
-use crate::{GoalDocument, GoalResult};
+use crate::{GoalDocument, GoalResult, LevelReport};
 
 document! {
     /// The level to run at.
@@ -149,6 +149,9 @@ impl SweepReport {
     fn no_highest(&self, within: &GoalDecision) -> String {
         let best = within.point.level().and_then(|level| self.load_of(level));
         match (&within.maximum.edge, best) {
+            (Err(_), _) if self.levels.iter().all(LevelReport::is_failed) => {
+                "most requests failed at every tested load".to_owned()
+            }
             (Err(error), _) => error.to_string(),
             (Ok(_), None) => "no tested level keeps all goals".to_owned(),
             (Ok(_), Some(best)) => format!(
