@@ -13,6 +13,15 @@ use crate::{
 };
 
 /// What a stored run says, its levels read again: of [`RunReader::content`].
+///
+/// ```no_run
+/// use fizeau_record::{RunReader, StoredRun};
+/// let run = StoredRun::open("results/friday")?;
+/// let reader = RunReader::new(&run, run.reference()?)?;
+/// let content = reader.content(reader.levels()?)?;
+/// println!("{} levels, {}", content.report().levels().len(), if content.passes() { "good" } else { "missed" });
+/// # Ok::<(), fizeau_record::StoredError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct RunContent<'a> {
     run: &'a StoredRun,
