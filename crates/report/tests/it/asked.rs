@@ -6,7 +6,7 @@ use fizeau_core::{
 };
 use fizeau_metrics::{CacheExpectation, GoodputGoals, LevelSummary};
 use fizeau_record::{ArrivalMoments, LevelReport, RequestedLoad, SweepReport};
-use fizeau_report::{Charset, ChecklistRows, Shown, Terminal, TextStyle};
+use fizeau_report::Shown;
 use serde_json::{Value, json};
 
 use crate::sample;
@@ -78,14 +78,8 @@ fn a_sweep_says_each_note_once_and_a_terminal_obeys_none() {
             .contains("  note: <b>\u{fffd}.json was repeated")
     );
     let sweep = SweepReport::new(sample::setup(), vec![noted(1), noted(2)], None);
-    let terminal = Shown(&sweep).terminal(&Terminal {
-        width: 80,
-        style: TextStyle::Plain,
-        charset: Charset::Ascii,
-        verbosity: fizeau_report::Verbosity::Full,
-        checklist: ChecklistRows::Missed,
-        report: None,
-    });
+    let terminal =
+        Shown(&sweep).terminal(&crate::terminal::plain(80, fizeau_report::Verbosity::Full));
     assert_eq!(terminal.matches("  note: <b>\u{fffd}.json was repeated").count(), 1, "{terminal}");
     #[cfg(feature = "html")]
     assert_eq!(Shown(&sweep).page().matches("Note: &lt;b&gt;").count(), 1);

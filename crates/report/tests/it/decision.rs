@@ -8,7 +8,7 @@ use fizeau_record::{
     ArrivalMoments, LevelReport, LevelStatus, OperatingChoiceReason, OperatingDecision,
     OperatingPoint, Profile, SweepReport,
 };
-use fizeau_report::{Charset, ChecklistRows, Shown, Terminal, TextStyle, Verbosity};
+use fizeau_report::{Shown, Verbosity};
 use serde_json::{Value, json};
 
 use crate::sample;
@@ -87,16 +87,7 @@ pub(crate) fn said(report: &SweepReport) -> String {
 }
 
 fn shown(report: &SweepReport, verbosity: Verbosity) -> String {
-    let checklist = ChecklistRows::Missed;
-    let terminal = Terminal {
-        width: 120,
-        style: TextStyle::Plain,
-        charset: Charset::Ascii,
-        report: None,
-        checklist,
-        verbosity,
-    };
-    Shown(report).terminal(&terminal)
+    Shown(report).terminal(&crate::terminal::plain(120, verbosity))
 }
 
 #[test]

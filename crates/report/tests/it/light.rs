@@ -5,7 +5,7 @@ use fizeau_metrics::{
     GoodputGoals, LevelSummary, Validity, Verdict, VerdictConcern, VerdictReason,
 };
 use fizeau_record::{LevelReport, SpeedOfLight, SpeedOfLightReference, SweepReport};
-use fizeau_report::{Charset, ChecklistRows, Shown, Terminal, TextStyle};
+use fizeau_report::Shown;
 
 #[cfg(feature = "html")]
 use fizeau_roofline::{Deployment, Device, Model, System};
@@ -67,14 +67,7 @@ fn a_level_beyond_light_says_what_would_have_to_be_otherwise() {
 fn a_sweep_beyond_light_says_so_once() {
     let levels = vec![sample::level(1), faster(4, 3), faster(8, 4)];
     let report = SweepReport::new(sample::setup(), levels, None);
-    let terminal = Terminal {
-        width: 80,
-        style: TextStyle::Plain,
-        charset: Charset::Ascii,
-        verbosity: fizeau_report::Verbosity::Full,
-        checklist: ChecklistRows::Missed,
-        report: None,
-    };
+    let terminal = crate::terminal::plain(80, fizeau_report::Verbosity::Full);
     let text = Shown(&report).terminal(&terminal).split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(text.matches("measured beyond the speed of light").count(), 1, "{text}");
     assert!(text.contains("(at concurrency 4 and 8)"), "{text}");
@@ -204,14 +197,7 @@ fn what_is_expected_of_the_engine_stands_beside_what_it_has() {
     assert!((beside["output_share"].as_f64().unwrap() - measured / expected).abs() < 1e-6);
     assert_eq!(beside["tpot_off"].as_array().unwrap().len(), 2);
     let report = SweepReport::new(sample::setup(), vec![level], None);
-    let terminal = Terminal {
-        width: 80,
-        style: TextStyle::Plain,
-        charset: Charset::Ascii,
-        verbosity: fizeau_report::Verbosity::Full,
-        checklist: ChecklistRows::Missed,
-        report: None,
-    };
+    let terminal = crate::terminal::plain(80, fizeau_report::Verbosity::Full);
     let text = Shown(&report).terminal(&terminal).split_whitespace().collect::<Vec<_>>().join(" ");
     for words in
         ["Expected of this engine (calibrated on h100-sxm, vllm)", "you have", "TPOT by", "TTFT by"]

@@ -7,7 +7,7 @@ use fizeau_metrics::{
 use fizeau_record::{
     FrontierPosition, GoalSource, LevelReport, LevelStatus, OperatingPoint, SweepReport,
 };
-use fizeau_report::{Charset, ChecklistRows, Shown, Terminal, TextStyle, Verbosity};
+use fizeau_report::{Shown, Terminal, Verbosity};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -144,14 +144,7 @@ fn the_greatest_value_stands_in_for_a_withheld_percentile_and_says_so() {
 fn a_goal_met_by_a_stand_in_says_by_how_many_values() {
     let words = |max: f64| {
         let report = sweep(vec![level(1.0, None, max)], "p99 e2el<600ms");
-        let terminal = Terminal {
-            width: 120,
-            style: TextStyle::Plain,
-            charset: Charset::Ascii,
-            verbosity: Verbosity::Full,
-            checklist: ChecklistRows::Missed,
-            report: None,
-        };
+        let terminal = crate::terminal::plain(120, Verbosity::Full);
         // A sentence may go to a further line.
         Shown(&report).terminal(&terminal).replace("\n      ", " ")
     };
@@ -247,14 +240,7 @@ fn a_strict_limit_is_not_met_by_the_limit_itself() {
 fn goals_that_nobody_gave_are_said_to_be_assumed_and_once() {
     let given = sweep(vec![level(1.0, Some(500.0), 500.0)], "p99 e2el<1s");
     let assumed = given.clone().with_goal_source(GoalSource::Assumed);
-    let terminal = Terminal {
-        width: 80,
-        style: TextStyle::Plain,
-        charset: Charset::Ascii,
-        verbosity: Verbosity::Brief,
-        checklist: ChecklistRows::Missed,
-        report: None,
-    };
+    let terminal = crate::terminal::plain(80, Verbosity::Brief);
     let texts: [fn(&SweepReport, &Terminal<'_>) -> String; 3] = [
         |report, terminal| Shown(report).terminal(terminal),
         |report, _| Shown(report).page(),

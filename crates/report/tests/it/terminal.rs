@@ -10,6 +10,12 @@ use proptest::prelude::*;
 
 use crate::sample;
 
+/// A terminal of that width without colours, in ASCII, with the rows of the checklist that are missed.
+pub(crate) fn plain(width: usize, verbosity: fizeau_report::Verbosity) -> Terminal<'static> {
+    let (style, charset) = (TextStyle::Plain, Charset::Ascii);
+    Terminal { width, style, charset, verbosity, checklist: ChecklistRows::Missed, report: None }
+}
+
 fn text(report: &SweepReport, width: usize, style: TextStyle) -> String {
     text_in(report, width, style, Charset::Ascii)
 }

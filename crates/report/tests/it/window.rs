@@ -3,7 +3,7 @@
 use fizeau_core::{Arrival, Channel, LevelLoad, Nanos, PerSec, Stamp, Tape, TokenSource};
 use fizeau_metrics::{GoodputGoals, LevelSummary};
 use fizeau_record::{ArrivalMoments, LevelReport, SweepReport};
-use fizeau_report::{Charset, ChecklistRows, Shown, Terminal, TextStyle};
+use fizeau_report::Shown;
 
 use crate::sample;
 
@@ -70,14 +70,7 @@ Plateau of the concurrency:              19 of 20 in 1.90 s
     let mut short = level(tapes);
     short.detail = Some(Box::new(sample::detail(tapes)));
     let report = SweepReport::new(sample::setup(), vec![short], None);
-    let terminal = Terminal {
-        width: 120,
-        style: TextStyle::Plain,
-        charset: Charset::Ascii,
-        verbosity: fizeau_report::Verbosity::Full,
-        checklist: ChecklistRows::Missed,
-        report: None,
-    };
+    let terminal = crate::terminal::plain(120, fizeau_report::Verbosity::Full);
     let text = Shown(&report).terminal(&terminal);
     for said in [
         "\nSteady state or plateau (the table above has the whole run):\n",
@@ -119,14 +112,7 @@ fn a_saturated_level_is_marked_in_the_table() {
     slow.load = LevelLoad::Rate(PerSec::new(8.0));
     let levels = vec![slow, overloaded(100.0)];
     let report = SweepReport::new(sample::setup(), levels, None);
-    let terminal = Terminal {
-        width: 120,
-        style: TextStyle::Plain,
-        charset: Charset::Ascii,
-        verbosity: fizeau_report::Verbosity::Full,
-        checklist: ChecklistRows::Missed,
-        report: None,
-    };
+    let terminal = crate::terminal::plain(120, fizeau_report::Verbosity::Full);
     let text = Shown(&report).terminal(&terminal);
     assert!(
         text.lines().any(|line| line.starts_with("+     8  ") || line.contains(" 8   ")),
