@@ -119,10 +119,10 @@ impl ExportSource {
                 tokenizer_id: None,
                 metadata: Vec::new(),
                 request_rate: rate_of(&imported),
-                burstiness: 1.0,
+                burstiness: arrivals_of(&imported).burstiness(),
                 max_concurrency: imported.load.max_in_flight,
             },
-            arrivals: ExportArrivals::at(imported.load.requests_per_s),
+            arrivals: arrivals_of(&imported),
             path: String::new(),
             dataset: setup.workload.dataset.clone(),
             goals: GoodputGoals::default(),
@@ -149,8 +149,8 @@ impl Level {
         let request_rate = imported.as_ref().map_or(own.request_rate, rate_of);
         let words = &of.setup.workload.arrivals;
         let arrivals = match &imported {
-            Some(level) if own.burstiness == 1.0 => ExportArrivals::at(level.load.requests_per_s),
-            _ => ExportArrivals::of(&of.requested, law.as_ref(), words),
+            Some(level) => arrivals_of(level),
+            None => ExportArrivals::of(&of.requested, law.as_ref(), words),
         };
         let epoch = imported.as_ref().and_then(|level| level.epoch_unix_ns);
         Self {
@@ -186,6 +186,12 @@ impl Level {
             imported: self.imported.as_ref(),
         }
     }
+}
+
+/// By the rate in a tool's file, and how regular the file says that they were.
+fn arrivals_of(imported: &ImportedLevel) -> ExportArrivals {
+    let law = imported.requested_load().arrivals;
+    ExportArrivals::at(law.and_then(|law| law.rate), law.and_then(|law| law.cv_squared))
 }
 
 /// As a tool's file has it.

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use fizeau_metrics::{
-    ComparisonSettings, ComparisonTable, FigureChoice, GoodputGoals, LevelFigure, LoadPacing,
-    ReplyOutput, RequestPairing, RunToRun, SignificanceLevel, SmallestChange,
+    ComparisonSettings, ComparisonTable, FigureChoice, GoodputGoals, LevelFigure, ReplyOutput,
+    RequestPairing, RunToRun, SignificanceLevel, SmallestChange,
 };
 use thiserror::Error;
 
@@ -21,7 +21,7 @@ use crate::{
     RunComparison, RunTime, StoredError, StoredRun,
 };
 pub(crate) use agree::must_agree;
-use agree::{changed, of_level};
+use agree::{changed, levels_must_agree, of_level};
 use repeats::{by_repeats, kept_goals};
 use run::{Load, Run, Side};
 
@@ -300,25 +300,21 @@ impl<'a> ComparableSide<'a> {
             baseline.runs().chain(candidate.runs()).try_for_each(must_be_valid)?;
         }
         let MatchedLoads { loads, mut notes, missing } = matched(options, baseline, candidate)?;
-        // The load of a closed loop is its cap; of a rate the cap is a part of the workload.
-        let differing = |fields: &[&str]| -> Vec<ChangedField> {
-            let of = |both: &RunsOfBoth<'_>| {
-                let (a, b) = (both.baseline.first(), both.candidate.first());
-                of_level(a, one.fields(), b, other.fields(), fields)
-            };
-            loads.iter().flat_map(of).collect()
-        };
-        if one.pace() != LoadPacing::ClosedLoop {
-            forced.extend(differing(&["max_in_flight"]));
-            refuse(&forced)?;
-        }
+        let firsts = || loads.iter().map(|both| (both.baseline.first(), both.candidate.first()));
+        forced.extend(
+            firsts().flat_map(|(a, b)| levels_must_agree(a, one.fields(), b, other.fields())),
+        );
+        refuse(&forced)?;
         let goals = one.goals()?;
         if other.goals()? != goals {
             notes.push("goodput uses the goals of A".to_owned());
         }
         notes.extend([("A", one), ("B", other)].into_iter().filter_map(what_is_assumed));
         let mut changed = changed(one.fields(), other.fields());
-        changed.extend(differing(&ASKED_OF_A_LEVEL));
+        changed
+            .extend(firsts().flat_map(|(a, b)| {
+                of_level(a, one.fields(), b, other.fields(), &ASKED_OF_A_LEVEL)
+            }));
         let points = |run: &Run| -> Vec<FrontierPoint> {
             run.levels().iter().filter_map(|level| level.point).collect()
         };
@@ -439,8 +435,8 @@ impl ComparisonJob<'_> {
         // Requests of one number are the same where plan and seed are.
         let is_same = run.sends_as(other) && run.seed(a).is_some() && run.seed(a) == other.seed(b);
         let pairing = if is_same { RequestPairing::ByNumber } else { RequestPairing::None };
-        let of_a = a.requests(run.pace(), goals, "A", notes)?;
-        let of_b = b.requests(other.pace(), goals, "B", notes)?;
+        let of_a = a.requests(goals, "A", notes)?;
+        let of_b = b.requests(goals, "B", notes)?;
         let output = if of_a.has_tokens() { ReplyOutput::Tokens } else { ReplyOutput::None };
         let mut settings = self.options.settings(goals, output);
         if of_a.failed() + of_b.failed() > 0 {
@@ -452,7 +448,7 @@ impl ComparisonJob<'_> {
             settings.run_to_run = RunToRun::NONE;
         }
         let table = ComparisonTable::of_requests(&of_a, &of_b, pairing, &settings);
-        notes.extend(notes::of_rates(run.pace(), &table));
+        notes.extend(notes::of_rates(a.pace, &table));
         notes.extend(notes::unpaired(pairing, &of_a, &of_b, &table));
         notes.extend(notes::unsent([a.unsent, b.unsent], &table));
         Ok(table)

@@ -58,6 +58,10 @@ pub struct ImportedLevel {
 pub struct ImportedLoad {
     /// Requests per second that were to be sent; none where each left as soon as it might.
     pub requests_per_s: Option<PerSec>,
+    /// Squared coefficient of variation of the gaps at that rate: 0 for an even spacing, 1 for Poisson; none where the file does
+    /// not say, or says it in its own record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cv_squared: Option<f64>,
     /// The cap on requests in flight; none without.
     pub max_in_flight: Option<u32>,
     /// Whether the file does not say. Without a rate, without a cap and known all requests left at once.
@@ -72,7 +76,14 @@ impl ImportedLoad {
         let requests_per_s = rate.filter(|rate| *rate > 0.0 && rate.is_finite()).map(PerSec::new);
         let max_in_flight = cap.and_then(|cap| u32::try_from(cap).ok()).filter(|cap| *cap > 0);
         let is_unknown = requests_per_s.is_none() && max_in_flight.is_none();
-        Self { requests_per_s, max_in_flight, is_unknown }
+        Self { requests_per_s, cv_squared: None, max_in_flight, is_unknown }
+    }
+
+    /// With gaps of a gamma law of this shape, as tools call it: 1 is Poisson, infinity is even. Without a rate there are none.
+    #[must_use]
+    pub fn with_burstiness(self, burstiness: Option<f64>) -> Self {
+        let told = burstiness.filter(|shape| *shape > 0.0 && self.requests_per_s.is_some());
+        Self { cv_squared: told.map(|shape| 1.0 / shape), ..self }
     }
 }
 

@@ -54,9 +54,18 @@ impl ExportArrivals {
         }
     }
 
-    /// Those of which a tool's file had the `rate` alone.
-    pub(crate) fn at(rate: Option<PerSec>) -> Self {
-        rate.map_or(Self::Unpaced, |rate| Self::Gamma { rate, burstiness: 1.0 })
+    /// Those of which a tool's file had the `rate`, and perhaps how regular they were: Poisson where it does not say.
+    pub(crate) fn at(rate: Option<PerSec>, cv_squared: Option<f64>) -> Self {
+        let burstiness = cv_squared.map_or(1.0, |cv| 1.0 / cv);
+        rate.map_or(Self::Unpaced, |rate| Self::Gamma { rate, burstiness })
+    }
+
+    /// The shape of their gaps: 1, as of Poisson, where they have no other.
+    pub(crate) const fn burstiness(&self) -> f64 {
+        match self {
+            Self::Gamma { burstiness, .. } => *burstiness,
+            Self::Unpaced | Self::Trace { .. } | Self::Other { .. } => 1.0,
+        }
     }
 
     /// The mean rate, where they have one.

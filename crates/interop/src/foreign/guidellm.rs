@@ -321,7 +321,12 @@ impl Strategy {
             _ => self.max_concurrency.0,
         };
         let rate = self.rate.0.filter(|_| matches!(kind, Some("constant" | "poisson")));
-        let told = ImportedLoad::from_rate_and_cap(rate, cap);
+        let burstiness = match kind {
+            Some("constant") => Some(f64::INFINITY),
+            Some("poisson") => Some(1.0),
+            _ => None,
+        };
+        let told = ImportedLoad::from_rate_and_cap(rate, cap).with_burstiness(burstiness);
         // As much as it can, all at once.
         ImportedLoad { is_unknown: told.is_unknown && kind != Some("throughput"), ..told }
     }

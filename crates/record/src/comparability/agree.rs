@@ -1,5 +1,6 @@
 //! In what two runs must agree to be compared, and what else differs.
 
+use fizeau_metrics::LoadPacing;
 use fizeau_roofline::KnownModel;
 
 use super::level::Level;
@@ -8,16 +9,11 @@ use crate::fields::told;
 use crate::{ChangedField, ComparedRunNote, DocumentFields};
 
 /// What was requested, and from whom: the workload, the model and the goals.
-const MUST_AGREE: [&str; 8] = [
-    "plan",
-    "lengths",
-    "probe",
-    "shard",
-    "sampling",
-    "setup.endpoint.model",
-    "goodput",
-    "setup.workload.arrivals",
-];
+const MUST_AGREE: [&str; 8] =
+    ["plan", "lengths", "probe", "shard", "sampling", "setup.endpoint.model", "goodput", ARRIVALS];
+
+/// How requests arrive, in words: of a sweep with the list of its rates.
+const ARRIVALS: &str = "setup.workload.arrivals";
 
 /// Where no plan was written down, what says in words what it was.
 const IN_WORDS: [&str; 4] = [
@@ -33,7 +29,7 @@ const NO_BEARING: [&str; 4] = ["plan.salt", "plan.seed", "plan.dataset.path", "p
 /// Parts of a plan, and the fields in which its run says them as a person would.
 const SAID_BY: [(&str, &[&str]); 2] = [
     ("plan.lengths", &["lengths.input.law", "lengths.output.law"]),
-    ("plan.arrivals", &["setup.workload.arrivals"]),
+    ("plan.arrivals", &[ARRIVALS]),
 ];
 
 /// What says nothing of the measurement, or follows from what is shown already.
@@ -52,10 +48,14 @@ pub(crate) fn must_agree(
     candidate: &DocumentFields,
 ) -> Vec<ChangedField> {
     let differing = baseline.differing(candidate, &MUST_AGREE);
+    // Of sweeps each level has arrivals of its own: those of loads that both have must agree, whatever else there is.
+    let by_level = is_sweep(baseline) && is_sweep(candidate);
     let bears = |differing: &ChangedField| {
-        !is_at(&differing.field, &NO_BEARING)
-            && !is_untold(differing, baseline, candidate)
-            && !is_one_model(differing)
+        let has_none = is_at(&differing.field, &NO_BEARING)
+            || by_level && differing.field == ARRIVALS
+            || is_untold(differing, baseline, candidate)
+            || is_one_model(differing);
+        !has_none
     };
     let fields: Vec<ChangedField> = differing.into_iter().filter(bears).collect();
     without_repetitions(fields)
@@ -103,6 +103,31 @@ pub(super) fn changed(baseline: &DocumentFields, candidate: &DocumentFields) -> 
         !refused && !is_noise && !is_untold(differing, baseline, candidate)
     };
     differing.into_iter().filter(shown).collect()
+}
+
+/// Whether its levels have loads of their own.
+fn is_sweep(run: &DocumentFields) -> bool {
+    let load = |kind: &str| run.get(&format!("levels[0].load.{kind}"));
+    ["concurrency", "requests_per_s"].into_iter().any(|kind| load(kind).is_some())
+}
+
+/// In what levels of both must agree and do not. The load of a closed loop is its cap; of a rate the cap and the law of gaps are
+/// parts of the workload.
+pub(super) fn levels_must_agree(
+    a: &Level,
+    baseline: &DocumentFields,
+    b: &Level,
+    candidate: &DocumentFields,
+) -> Vec<ChangedField> {
+    if a.pace == LoadPacing::ClosedLoop {
+        return Vec::new();
+    }
+    let mut fields = of_level(a, baseline, b, candidate, &["max_in_flight"]);
+    // The plan of a run that is no sweep has its whole law.
+    if is_sweep(baseline) && is_sweep(candidate) {
+        fields.extend(of_level(a, baseline, b, candidate, &["arrivals.cv_squared"]));
+    }
+    fields
 }
 
 /// What was asked of a level of each that differs, of these fields.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fizeau_core::TokenSource;
+use fizeau_core::{LevelLoad, TokenSource};
 use fizeau_metrics::{
     ComparisonBasis, ComparisonTable, GoodputGoals, IntervalFigure, LevelFigure, ReplyOutput,
 };
@@ -63,6 +63,13 @@ struct Run {
 struct About {
     setup: RunSetup,
     version: String,
+    levels: Vec<AboutLevel>,
+}
+
+/// That a level has a load of its own.
+#[derive(Serialize)]
+struct AboutLevel {
+    load: LevelLoad,
 }
 
 impl Run {
@@ -112,8 +119,9 @@ impl Run {
             SUMMARY => Ok(Self { name, setup: None, levels: vec![read_summary(&file)?], unlike }),
             SWEEP => {
                 let SweepDocument { setup, levels, version, .. } = read_sweep(&file)?;
-                let setup = DocumentFields::of(&About { setup, version });
-                let levels = levels.into_iter().map(|of| of.level).collect();
+                let levels: Vec<SummaryDocument> = levels.into_iter().map(|of| of.level).collect();
+                let loads = levels.iter().map(|level| AboutLevel { load: level.load }).collect();
+                let setup = DocumentFields::of(&About { setup, version, levels: loads });
                 Ok(Self { name, setup, levels, unlike })
             }
             LEVELS_SCHEMA => {
@@ -173,8 +181,10 @@ fn against(
             "a summary alone does not name its workload and model; they are assumed to be the same";
         notes.push(text.to_owned());
     }
-    forced
-        .extend(pairs.iter().find_map(|(a, b)| goals_differ(a.levels.first()?, b.levels.first()?)));
+    let firsts =
+        || pairs.iter().filter_map(|(a, b)| Some((*a.levels.first()?, *b.levels.first()?)));
+    forced.extend(firsts().find_map(|(a, b)| goals_differ(a, b)));
+    forced.extend(firsts().enumerate().filter_map(|(index, (a, b))| law_differs(index, a, b)));
     if options.unlike == UnlikeRuns::Refuse {
         if !forced.is_empty() {
             let (baseline, candidate) = (baseline.name.clone(), candidate.name.clone());
@@ -219,6 +229,14 @@ fn goals_differ(a: &SummaryDocument, b: &SummaryDocument) -> Option<ChangedField
     let goals = |of: &SummaryDocument| Some(of.summary.goodput.as_ref()?.goals().to_string());
     let (a, b) = (goals(a)?, goals(b)?);
     let field = "goodput.goals".to_owned();
+    (a != b).then_some(ChangedField { field, baseline: Some(a), candidate: Some(b) })
+}
+
+/// The law of arrivals, where both levels came at a rate and by laws that are not the same.
+fn law_differs(index: usize, a: &SummaryDocument, b: &SummaryDocument) -> Option<ChangedField> {
+    let law = |of: &SummaryDocument| Some(of.requested.arrivals?.cv_squared?.to_string());
+    let (a, b) = (law(a)?, law(b)?);
+    let field = format!("levels[{index}].arrivals.cv_squared");
     (a != b).then_some(ChangedField { field, baseline: Some(a), candidate: Some(b) })
 }
 

@@ -1,5 +1,6 @@
 //! One level of a run that is compared.
 
+use fizeau_core::LevelLoad;
 use fizeau_metrics::{
     ComparedRequests, GoodputGoals, LoadPacing, ReplyOutput, RoundFigures, Slo, Verdict,
 };
@@ -19,6 +20,8 @@ pub(super) struct Level {
     pub(super) load: String,
     /// Its place among the levels of `run.json`.
     pub(super) index: usize,
+    /// What set its pace: in a sweep each level has its own.
+    pub(super) pace: LoadPacing,
     /// That it is a part of what was asked, or suspect.
     pub(super) notes: Vec<String>,
     /// Why it is not a measurement, if it is not.
@@ -66,6 +69,11 @@ impl Level {
     ) -> Result<Self, StoredError> {
         let summary = stored.summary()?;
         let index = index(stored, run);
+        let pace = match LevelAhead::of(run, stored).load {
+            Some(LevelLoad::Concurrency(_)) => LoadPacing::ClosedLoop,
+            Some(LevelLoad::Rate(_)) => LoadPacing::OpenLoop,
+            None => run.pace(),
+        };
         let stored = stored.clone();
         let Some(summary) = summary else {
             let load = LevelAhead::of(run, &stored).load;
@@ -73,7 +81,8 @@ impl Level {
                 .map_or_else(|| "the load of its schedule".to_owned(), |load| format!("{load:#}"));
             let notes = vec!["cut short: there is no summary.json".to_owned()];
             let (invalid, point, repeat) = (None, None, None);
-            return Ok(Self { stored, load, index, notes, invalid, unsent: 0, point, repeat });
+            let unsent = 0;
+            return Ok(Self { stored, load, index, pace, notes, invalid, unsent, point, repeat });
         };
         let (load, mut notes) = (load(&summary), notes(&summary));
         let unkept = unkept_doubts(run, Some(&summary)).into_iter();
@@ -82,7 +91,7 @@ impl Level {
         let (invalid, point) = (invalid(&summary), FrontierPoint::of_summary(&summary));
         let repeat = Repeat::of(&summary, slo);
         let unsent = summary.summary.requests.unsent;
-        Ok(Self { stored, load, index, notes, invalid, unsent, point, repeat })
+        Ok(Self { stored, load, index, pace, notes, invalid, unsent, point, repeat })
     }
 
     /// What was asked of it under `field`, in JSON.
@@ -93,12 +102,11 @@ impl Level {
     /// Its requests, from the tapes; `side` is for what is said of a file that was cut in mid-line.
     pub(super) fn requests(
         &self,
-        pace: LoadPacing,
         goals: &GoodputGoals,
         side: &str,
         notes: &mut Vec<String>,
     ) -> Result<ComparedRequests, StoredError> {
-        let mut requests = ComparedRequests::new(pace, goals);
+        let mut requests = ComparedRequests::new(self.pace, goals);
         let mut tapes = self.stored.tapes()?;
         for tape in &mut tapes {
             requests.add(&tape?);

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use fizeau_metrics::{GoodputGoals, LoadPacing};
+use fizeau_metrics::GoodputGoals;
 
-use super::agree::{must_agree, of_level, repeats_must_agree};
+use super::agree::{levels_must_agree, must_agree, repeats_must_agree};
 use super::level::{Level, Repeat};
 use super::{CompareError, CompareOptions};
 use crate::reading::{StoredGoals, is_sustained_folder, sweep};
@@ -152,15 +152,16 @@ impl Run {
         &self.fields
     }
 
-    /// The fields in which a repeat must agree with it and does not. The load of a closed loop is its cap; of a rate the cap is
-    /// a part of the workload.
+    /// The fields in which a repeat must agree with it and does not.
     fn unlike(&self, repeat: &Self) -> Vec<ChangedField> {
         let mut fields = must_agree(&self.fields, &repeat.fields);
-        for level in self.levels.iter().filter(|_| self.pace() != LoadPacing::ClosedLoop) {
-            let mut same = repeat.levels.iter().filter(|other| other.load == level.load);
-            let cap =
-                |other| of_level(level, &self.fields, other, &repeat.fields, &["max_in_flight"]);
-            fields.extend(same.next().map(cap).into_iter().flatten());
+        for level in &self.levels {
+            let same = repeat.levels.iter().find(|other| other.load == level.load);
+            fields.extend(
+                same.into_iter().flat_map(|other| {
+                    levels_must_agree(level, &self.fields, other, &repeat.fields)
+                }),
+            );
         }
         fields
     }
@@ -189,10 +190,6 @@ impl Run {
     pub(super) fn goals(&self) -> Result<GoodputGoals, StoredError> {
         let goals = self.document.goodput.join(" ").parse();
         goals.map_err(|error| self.stored.wrong("goodput", error))
-    }
-
-    pub(super) fn pace(&self) -> LoadPacing {
-        self.document.pace()
     }
 
     /// Whether both sent what the same plan says, but for the seed.

@@ -287,8 +287,8 @@ impl ImportedLevel {
         let burstiness = record.burstiness.as_f64().filter(|burstiness| *burstiness > 0.0);
         let burstiness = burstiness.or_else(|| is_even.then_some(f64::INFINITY));
         let rate = self.load.requests_per_s;
-        let law =
-            |rate| ArrivalMoments { rate: Some(rate), cv_squared: burstiness.map(|b| 1.0 / b) };
+        let cv_squared = self.load.cv_squared.or_else(|| burstiness.map(|shape| 1.0 / shape));
+        let law = |rate| ArrivalMoments { rate: Some(rate), cv_squared };
         RequestedLoad { arrivals: rate.map(law), ..RequestedLoad::default() }
     }
 }

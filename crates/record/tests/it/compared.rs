@@ -209,6 +209,65 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// A sweep with the levels of the fixture, of which `change` says what was asked.
+fn sweep_that(scratch: &Scratch, change: impl Fn(&mut Value)) -> PathBuf {
+    copy(&fixture("sweep"), &scratch.0);
+    for name in ["run.json", "sweep.json", "rate-00040.000/level.json"] {
+        let path = scratch.0.join(name);
+        let mut document: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        change(&mut document);
+        fs::write(&path, document.to_string()).unwrap();
+    }
+    scratch.0.clone()
+}
+
+/// Its rates are no part of the workload: those that both have are compared, as folders and as files.
+#[test]
+fn sweeps_of_other_rates_are_compared_at_those_that_both_have() {
+    let scratch = Scratch::new("rates");
+    let more = "closed loop; open loop at 40, 80 requests/s (Poisson)";
+    let folder = sweep_that(&scratch, |document| {
+        if !document["setup"].is_null() {
+            document["setup"]["workload"]["arrivals"] = more.into();
+        }
+    });
+    for file in ["", "sweep.json"] {
+        let sides = [&fixture("sweep"), &folder].map(|run| vec![run.join(file)]);
+        let report = ComparisonReport::of_sides(&sides, &CompareOptions::default()).unwrap();
+        let loads: Vec<&str> =
+            report.comparisons[0].levels.iter().map(|level| level.name.as_str()).collect();
+        assert_eq!(loads, ["concurrency 1", "40 requests/s"], "{file}");
+    }
+}
+
+/// How regular arrivals are and how many may be in flight is asked of each rate.
+#[test]
+fn rates_with_other_gaps_or_caps_are_refused() {
+    let refused = |name: &str, file: &str, change: &dyn Fn(&mut Value)| {
+        let scratch = Scratch::new(name);
+        let folder = sweep_that(&scratch, change);
+        let sides = [vec![fixture("sweep").join(file)], vec![folder.join(file)]];
+        ComparisonReport::of_sides(&sides, &CompareOptions::default()).unwrap_err().to_string()
+    };
+    // Of the level's own document, and of the table of all.
+    let even = |document: &mut Value| match document["setup"].is_null() {
+        true => document["arrivals"]["cv_squared"] = 0.0.into(),
+        false => {
+            if let Some(law) = document["levels"][1]["requested"].get_mut("arrivals") {
+                law["cv_squared"] = 0.0.into();
+            }
+        }
+    };
+    let law = "squared coefficient of variation of the arrivals of level 2: 1";
+    for file in ["", "sweep.json"] {
+        let error = refused("even", file, &even);
+        assert!(error.contains(law), "{file}: {error}");
+    }
+    let capped = |document: &mut Value| document["max_in_flight"] = 4.into();
+    let error = refused("capped", "", &capped);
+    assert!(error.contains("most requests in flight of level 2: none in A, 4 in B"), "{error}");
+}
+
 /// It is longer than the level at its load, so that it is no repeat of it.
 #[test]
 fn a_load_that_was_sustained_is_no_repeat() {

@@ -43,12 +43,15 @@ struct Phase {
     #[serde(rename = "type")]
     law: Lenient<String>,
     rate: Lenient<f64>,
+    smoothness: Lenient<f64>,
     concurrency: Lenient<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 struct LoadGen {
     request_rate: Lenient<f64>,
+    arrival_pattern: Lenient<String>,
+    arrival_smoothness: Lenient<f64>,
     concurrency: Lenient<u64>,
 }
 
@@ -189,10 +192,20 @@ impl Config {
         let due = || due_rate(tapes).filter(|_| is_scheduled);
         let rate = measured.and_then(|phase| phase.rate.0).or_else(due);
         let cap = measured.and_then(|phase| phase.concurrency.0);
+        let law = measured.and_then(|phase| phase.law.0.as_deref());
+        let smoothness = measured.and_then(|phase| phase.smoothness.0);
+        let law = law.or_else(|| before?.arrival_pattern.0.as_deref());
+        let burstiness = match law {
+            Some("constant") => Some(f64::INFINITY),
+            Some("poisson") => Some(1.0),
+            Some("gamma") => smoothness.or_else(|| before?.arrival_smoothness.0),
+            _ => None,
+        };
         ImportedLoad::from_rate_and_cap(
             rate.or_else(|| before?.request_rate.0),
             cap.or_else(|| before?.concurrency.0),
         )
+        .with_burstiness(burstiness)
     }
 
     fn about(self, info: RunInfo) -> ImportedAbout {

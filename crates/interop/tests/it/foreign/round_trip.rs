@@ -247,6 +247,22 @@ fn arrivals_are_called_by_the_tools_own_words_or_said_to_have_none() {
     }
 }
 
+/// A file that says how regular its arrivals were does not become Poisson on its way to another tool.
+#[test]
+fn how_regular_arrivals_were_is_read_again() {
+    let even = f64::INFINITY;
+    let (tapes, goals) = (tapes(&[(20_000, vec![5_000; 4])]), GoodputGoals::default());
+    for (format, burstiness) in
+        [("aiperf", 1.0), ("aiperf", even), ("aiperf", 0.5), ("guidellm", 1.0), ("guidellm", even)]
+    {
+        let arrivals = ExportArrivals::Gamma { rate: PerSec::new(20.0), burstiness };
+        let one = ExportLevel { arrivals, ..level("", &tapes, &goals) };
+        let again = imported(&export(format, &[one]))[0].requested_load().arrivals.unwrap();
+        assert_eq!(again.rate, Some(PerSec::new(20.0)), "{format}");
+        assert_eq!(again.cv_squared, Some(1.0 / burstiness), "{format}");
+    }
+}
+
 /// What is said of a format that has no word for a law.
 #[test]
 fn a_law_without_a_word_is_told() {
