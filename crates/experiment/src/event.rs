@@ -151,6 +151,12 @@ pub enum RunNote {
         /// Its folder's name.
         level: String,
     },
+    /// A level of an earlier run is none of the sweep that was resumed.
+    #[error("{level} was measured before and is no level of this sweep; its folder is set aside")]
+    LevelSetAside {
+        /// Its folder's name.
+        level: String,
+    },
     /// There was no time left for all repeated measurements.
     #[error("no time was left for {missing} of the repeated levels")]
     RepeatsLeftOut {

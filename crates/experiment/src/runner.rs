@@ -1,6 +1,6 @@
 //! Levels of a sweep, measured one by one at whatever load the caller decides, judged and kept.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
 use fizeau_core::Stamp;
@@ -20,6 +20,8 @@ use crate::sweep::{LevelSpec, PreparedSweep, SweepRunner, SweptLevel};
 pub struct ResumedLevels {
     levels: Option<BTreeMap<String, (LevelReport, LevelTallies)>>,
     cut: Vec<String>,
+    /// All folders of levels that have not been come to again so far, finished or not.
+    not_met: BTreeSet<String>,
 }
 
 impl ResumedLevels {
@@ -43,7 +45,8 @@ impl ResumedLevels {
                 levels.insert(name, (report, LevelTallies::of_lengths(lengths)));
             }
         }
-        Ok(Self { levels: Some(levels), cut: all_cut })
+        let not_met = run.levels().iter().map(|level| level.name().to_owned()).collect();
+        Ok(Self { levels: Some(levels), cut: all_cut, not_met })
     }
 
     /// The levels that came to their end and whose tapes are cut all the same: they are measured again.
@@ -199,6 +202,20 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         note.into_iter().for_each(|note| self.note(note));
     }
 
+    /// Sets aside what was measured before the sweep was resumed and is no level of it now, such as rates that were placed by
+    /// another closed loop: whoever reads the folder would count it. Of a run that is interrupted again it may yet become one.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub(crate) fn set_others_aside(&mut self) -> Result<(), ExperimentError> {
+        let Some(folder) = self.folder.filter(|_| !self.is_cancelled()) else { return Ok(()) };
+        for level in std::mem::take(&mut self.resumed.not_met) {
+            folder.set_aside(&level).map_err(ExperimentError::broken)?;
+            self.note(RunNote::LevelSetAside { level });
+        }
+        Ok(())
+    }
+
     async fn run(
         &mut self,
         ask: LevelSpec,
@@ -206,6 +223,7 @@ impl<'a, M: Measure, W: Watcher> LevelRunner<'a, M, W> {
         next: NextLevel,
     ) -> Result<Option<LevelReport>, ExperimentError> {
         let name = level_folder(ask.load, ask.visit, role);
+        self.resumed.not_met.remove(&name);
         if let Some((report, tallies)) = self.resumed.take(&name) {
             self.keep_lengths(&tallies, role);
             self.done += 1;

@@ -118,6 +118,7 @@ impl<'a, M: Measure, W: Watcher> SweepScheduler<'a, M, W> {
             false => self.sustain().await?,
         };
         self.runner.note_end();
+        self.runner.set_others_aside()?;
         let report = self.report();
         Ok(report.with_sustained(sustained))
     }

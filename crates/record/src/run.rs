@@ -247,7 +247,7 @@ impl RunDocument {
     /// not when, by whom and with which client.
     #[must_use]
     pub fn differing_when_resumed(&self, now: &Self) -> Vec<ChangedField> {
-        const SAME: [&str; 14] = [
+        const SAME: [&str; 15] = [
             "setup.endpoint",
             "setup.engine",
             "setup.workload",
@@ -260,6 +260,7 @@ impl RunDocument {
             "sampling",
             "timeouts",
             "goodput",
+            "slo",
             "speed_of_light",
             "time",
         ];

@@ -216,10 +216,23 @@ fn a_sweep_that_was_broken_off_goes_on_where_it_was() {
         }
     }
 
+    let other = words(&["--resume", &out, "--slo", "p99 ttft<9s"]);
+    let refused = run(&other.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.err.contains("the goal of levels was none when"), "{}", refused.err);
+
+    // As if it had been begun with more repeats than it goes on with.
+    let repeat = format!("{out}/concurrency-0001-2");
+    fs::create_dir(&repeat).unwrap();
+    for name in finished {
+        fs::copy(format!("{out}/concurrency-0001/{name}"), format!("{repeat}/{name}")).unwrap();
+    }
     let again = words(&["--resume", &out]);
     let again: Vec<&str> = again.iter().map(String::as_str).collect();
     let ended = run(&again);
-    assert!(ended.out.contains("resumed: 1 level is finished"), "{ended:?}");
+    assert!(ended.out.contains("resumed: 2 levels are finished"), "{ended:?}");
+    assert!(ended.err.contains("concurrency-0001-2 was measured before"), "{ended:?}");
+    assert!(fs::metadata(format!("{repeat}-partial/tapes.jsonl")).is_ok());
     let sweep = json(format!("{out}/sweep.json"));
     let levels = sweep["levels"].as_array().unwrap();
     assert_eq!(levels.len(), 2);

@@ -39,8 +39,10 @@ impl PreparedSweep {
         let resumed = resumed.transpose()?;
         if let Some(levels) = &resumed {
             // What it says of the sweep holds no longer, and would be believed if this run were killed.
-            let aside = folder.map(|folder| folder.set_aside("sweep.json"));
-            aside.transpose().map_err(ExperimentError::broken)?;
+            for name in ["sweep.json", "report.html"] {
+                let aside = folder.map(|folder| folder.set_aside(name));
+                aside.transpose().map_err(ExperimentError::broken)?;
+            }
             for level in levels.cut().iter().cloned() {
                 watcher.event(RunEvent::Note(RunNote::CutTapes { level }));
             }

@@ -50,7 +50,7 @@ const NAMES: [(&str, &str); 51] = [
     ("setup.workload.input_tokens", "input length"),
     ("setup.workload.output_tokens", "output length"),
     ("shard", "shard"),
-    ("slo", "goals of levels"),
+    ("slo", "goal of levels"),
     ("timeouts.connect_ms", "time limit of a connection"),
     ("timeouts.total_ms", "time limit of a request"),
 ];
