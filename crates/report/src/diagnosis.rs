@@ -64,7 +64,7 @@ impl Shown<'_, DiagnosisDocument> {
 /// That a level is faster than the hardware allows, and what else speaks against its figures.
 fn cautions(level: &LevelDiagnosis) -> impl Iterator<Item = String> {
     let beyond = level.beyond_bound.iter().map(|beyond| format!("Impossible: {beyond}."));
-    let doubts = level.doubts.iter().map(|doubt| format!("Look before you use it: {doubt}."));
+    let doubts = level.doubts.iter().map(|doubt| format!("Check before use: {doubt}."));
     beyond.chain(doubts)
 }
 

@@ -85,7 +85,7 @@ fn sheet(sheet: &Sheet, model: &Model) -> String {
     let params = &sheet.params;
     let _ = writeln!(
         text,
-        "\nparameters: {}; a token uses {}; a decode step of one request reads {}",
+        "\nparameters: {}; {} active per token; {} read per decode step",
         count(params.total),
         count(params.active),
         count(params.streamed)

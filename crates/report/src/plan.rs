@@ -79,7 +79,7 @@ impl Shown<'_, PlannedFleet> {
         let devices =
             |fleet: &Fleet| format!("{}{}", at_most(fleet), fleet.installed().saturating_mul(each));
         row(out, &format!("devices, {each} a replica"), fleet(&devices));
-        row(out, "in use", fleet(&|fleet| percent(fleet.utilisation)));
+        row(out, "utilisation", fleet(&|fleet| percent(fleet.utilisation)));
         self.money(out);
         let tells_low_end =
             self.carried.bounds == HighestLoadBasis::Tested && self.carried.next.is_some();
@@ -167,7 +167,7 @@ impl Shown<'_, PlannedFleet> {
         add("USD an hour", &|cost| Some(cost.usd_per_hour));
         add("a month of 730.5 hours", &|cost| Some(cost.usd_per_month));
         add("a request", &|cost| Some(cost.usd_per_request));
-        add("1 M output tokens, if they bear all cost", &|cost| cost.usd_per_million_output_alone);
+        add("1 M output tokens, all cost on output", &|cost| cost.usd_per_million_output_alone);
         add("1 M input tokens (prefill)", &|cost| cost.usd_per_million_input);
         add("1 M output tokens (decode)", &|cost| cost.usd_per_million_output);
     }

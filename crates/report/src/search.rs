@@ -124,10 +124,14 @@ const fn words(level: &SearchedLevel) -> &'static str {
         (SearchJudgement::Invalid, _) => "invalid",
         (SearchJudgement::Held, SearchPurpose::Confirmation) => "met",
         (SearchJudgement::Missed, SearchPurpose::Confirmation) => "missed",
+        (SearchJudgement::Held, _) if matches!(level.side, EdgeSide::Undecided) => "met, unsure",
+        (SearchJudgement::Missed, _) if matches!(level.side, EdgeSide::Undecided) => {
+            "missed, unsure"
+        }
         (SearchJudgement::Held | SearchJudgement::Missed, _) => match level.side {
             EdgeSide::Good => "met",
             EdgeSide::Bad => "missed",
-            EdgeSide::Undecided => "undecided",
+            EdgeSide::Undecided => "unsure",
         },
     }
 }

@@ -7,11 +7,12 @@ use clap::{Arg, Command};
 const FIRST: &str = "
     base-url model backend a b over from to search dataset-name random-input-len random-output-len num-prompts levels rates
     max-concurrency request-rate level-seconds rounds budget slo goodput tolerance model-config hardware tp host port out json
-    save-result verbose help
+    save-result verbose help isl osl context batch goal gpu-hour html as explain svg chart csv markdown metrics fail-on force rate
+    headroom spare gpus-per-replica axes maximize minimize knee
 ";
 
 /// A command with more flags than this has others too.
-const MANY: usize = 50;
+const MANY: usize = 20;
 
 /// `command` with a short help, where it has many flags.
 pub(super) fn help(command: Command) -> Command {

@@ -112,7 +112,7 @@ pub(crate) fn flag(field: InputField) -> String {
         InputField::Thresholds => "--threshold",
         InputField::ClientCalibration => "--calibrate",
         InputField::KvCache => "--kv",
-        InputField::MaxLevels => "--max-runs",
+        InputField::MaxLevels => "--max-levels",
         InputField::Start => "--from, --to",
         InputField::Connections
         | InputField::Deployment

@@ -234,9 +234,9 @@ pub(crate) struct SearchFlags {
     /// The highest load; by default 100 times the first rate, or 4096 in flight.
     #[arg(long, value_name = "LOAD")]
     pub(crate) to: Option<f64>,
-    /// The most levels, the first one included, those of --confirm not.
-    #[arg(long, value_name = "N", default_value_t = 12)]
-    pub(crate) max_runs: u32,
+    /// The most levels to measure, without those of --confirm.
+    #[arg(long, value_name = "N", default_value_t = 12, visible_alias = "max-runs")]
+    pub(crate) max_levels: u32,
     /// The precision that is wanted: half the width of the answer's interval over the answer. The search ends as soon as it is reached.
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "3%")]
     pub(crate) tolerance: f64,

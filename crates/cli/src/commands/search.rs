@@ -48,7 +48,7 @@ pub(crate) fn settings(
         bail!("--from {from} --to {to}: the lower load comes first");
     }
     let mut spec = LoadSearchSpec::new(over, slo);
-    (spec.from, spec.to, spec.most_levels) = (from, to, flags.max_runs);
+    (spec.from, spec.to, spec.most_levels) = (from, to, flags.max_levels);
     (spec.tolerance, spec.confidence) = (flags.tolerance, flags.confidence);
     let mut settings = SearchSettings::new(spec);
     settings.levels = levels;

@@ -9,6 +9,7 @@ use fizeau::experiment::{
 };
 use fizeau::harness::Cancel;
 use fizeau::record::Profile;
+use fizeau::record::text::wrap;
 use fizeau::report::Verbosity;
 use fizeau::sim::AdmissionOrder;
 
@@ -82,7 +83,7 @@ fn level(engine: &Simulation<'_>, settings: LevelSettings) -> Result<Exit, Fail>
         Verbosity::Brief => description.split(';').next().unwrap_or_default(),
         Verbosity::Full => &description,
     };
-    say(format!("simulated in virtual time, not measured: {description}"))?;
+    say(wrap(&format!("Simulated in virtual time, not measured: {description}"), 80))?;
     outcome.show(trust)
 }
 

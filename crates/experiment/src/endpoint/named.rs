@@ -38,7 +38,9 @@ impl FromStr for NamedUrl {
         let Some((name, url)) = text.split_once('=') else { return wrong("it has no name") };
         let is_plain = |c: char| c.is_alphanumeric() || "-_.+ ".contains(c);
         if name.is_empty() || name.starts_with('.') || !name.chars().all(is_plain) {
-            return wrong("its name must be fit for a folder");
+            return wrong(
+                "its name may have letters, digits, blanks and - _ . +, and no dot in front",
+            );
         }
         match url.is_empty() {
             true => wrong("it has no URL"),

@@ -45,7 +45,7 @@ pub struct LoadSearchSpec {
 pub enum LoadSearchError {
     /// No goal gets worse with load.
     #[error(
-        "{0}: a search needs a goal that more load breaks, such as p99 ttft<500ms or goodput>0.99"
+        "{0}: a search needs a goal that gets worse with load, such as p99 ttft<500ms or goodput>0.99"
     )]
     NothingBreaks(String),
     /// The range, the tolerance or the confidence is invalid.

@@ -114,11 +114,11 @@ pub(super) fn above(
 fn doubted(doubt: RowExclusion) -> String {
     match doubt {
         RowExclusion::Degrees => "with experts over another number of devices".to_owned(),
-        RowExclusion::Layout => "of a doubtful layout".to_owned(),
+        RowExclusion::Layout => "with an unclear parallel layout".to_owned(),
         RowExclusion::Memory => "of weights that do not fit".to_owned(),
         RowExclusion::Speculation => "probably of speculative decoding".to_owned(),
         RowExclusion::Series => "of a doubtful series".to_owned(),
-        RowExclusion::Contradiction => "against their series".to_owned(),
+        RowExclusion::Contradiction => "that contradict the rest of their series".to_owned(),
         other => other.to_string(),
     }
 }

@@ -185,7 +185,7 @@ pub fn check_goals(
     goals: &GoodputGoals,
 ) -> Result<(), InputError> {
     let needs = |field| {
-        let why = "goodput needs goals for single requests";
+        let why = "the share of good requests needs goals for single requests";
         InputError::new(field, why).hint(InputHint::NeedsGoodput)
     };
     let is_about = |metric| matches!(metric, Metric::GoodShare | Metric::GoodputPerSec);

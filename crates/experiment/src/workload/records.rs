@@ -43,8 +43,8 @@ impl PlanParts {
             let of = dataset.dropped + dataset.conversations.len() as u64;
             let are = if dataset.dropped == 1 { "is" } else { "are" };
             format!(
-                "{} of {of} records {are} left out: a record of ShareGPT counts where its field \
-                 conversations has a prompt and a reply of usual lengths",
+                "{} of {of} records {are} left out, as vLLM does: no prompt and reply in `conversations`, or too short \
+                 or too long",
                 dataset.dropped
             )
         });
@@ -66,12 +66,14 @@ impl PlanParts {
         let untold = turns().filter(|turn| turn.output_tokens.is_none()).count();
         let is_given = self.file.as_ref().is_some_and(|file| file.output_tokens.is_some());
         let counts = match &self.tokenizer {
-            None => " (records may give output_tokens; a tokenizer counts the answers of ShareGPT)",
+            None => {
+                " (a record may give output_tokens, and a tokenizer counts the replies of ShareGPT)"
+            }
             Some(_) => "",
         };
         (untold > 0 && !is_given).then(|| {
             format!(
-                "{}: {untold} of {} requests have no output length of their own and ask for {} tokens{counts}",
+                "{}: {untold} of {} requests have no output length of their own, so that {} tokens are requested{counts}",
                 dataset.name,
                 turns().count(),
                 output_law(&self.spec.lengths)
@@ -101,7 +103,7 @@ fn unsendable(
     let (kind, what) = match (&turn.prompt, form) {
         (Prompt::Body(_), _) => (PromptKind::Body, "a whole body"),
         (Prompt::Chat(_), _) | (Prompt::Text(_), PromptForm::Chat) => {
-            (PromptKind::Chat, "messages")
+            (PromptKind::Chat, "chat messages")
         }
         (Prompt::Text(_), _) => (PromptKind::Text, "text"),
         (Prompt::TokenIds(_), _) => (PromptKind::TokenIds, "token ids"),

@@ -237,7 +237,7 @@ fn met(
     let rate = level.summary.throughput.requests_per_s.get();
     let rate = supported(rate, request_rate::requests_interval(&level.summary));
     let load = match level.load.kind() {
-        LoadKind::Rate => format!("{} asked for, {rate} completed", level.load),
+        LoadKind::Rate => format!("{} offered, {rate} completed", level.load),
         LoadKind::Concurrency => format!("{}, {rate} requests/s completed", level.load),
     };
     let margin = closest(goals);

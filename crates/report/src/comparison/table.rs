@@ -20,7 +20,7 @@ const COLUMNS: usize = 7;
 
 /// What stands above the cells of both sides.
 pub(crate) fn heads(baseline: &str, candidate: &str) -> [String; COLUMNS] {
-    ["", baseline, candidate, "change", "interval", "p", "result"].map(str::to_owned)
+    ["", baseline, candidate, "change", "interval", "adj. p", "result"].map(str::to_owned)
 }
 
 /// The longest name of a side that a column's head takes.
@@ -39,7 +39,7 @@ pub(super) fn lines(view: &ComparisonView<'_>, verbosity: Verbosity) -> Vec<Stri
     let mut out = vec![draw(&heads, &widths)];
     out.extend(decided.iter().map(|line| drawn(line, &widths)));
     if !beside.is_empty() {
-        out.push("For information only (p is not corrected for several tests):".to_owned());
+        out.push("For information only (p is not adjusted for several tests):".to_owned());
         out.extend(beside.iter().map(|line| drawn(line, &widths)));
     }
     out

@@ -144,7 +144,7 @@ fn both(sample: &Distribution) -> String {
 /// What kind of part it is. A plateau is not known to be steady.
 pub(crate) const fn part_name(window: &MeasuredWindow) -> &'static str {
     match window.reason {
-        CutReason::Requested => "part asked for",
+        CutReason::Requested => "part requested",
         CutReason::Stationary => "steady part",
         CutReason::Plateau { .. } => "plateau of the concurrency",
     }

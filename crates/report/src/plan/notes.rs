@@ -39,7 +39,7 @@ impl Shown<'_, DevicePlan> {
             self.arrivals(planned.carried.nearest, out);
         }
         for doubt in self.doubts() {
-            sentence(out, &format!("  Look before you use it: at {doubt}."));
+            sentence(out, &format!("  Check before use: at {doubt}."));
         }
         let is_said = matches!(&self.outcome, Err(NoPlanReason::NotCarried(_)))
             && self.source.levels.is_empty();

@@ -46,7 +46,7 @@ impl Shown<'_, DevicePlan> {
         }
         out.push('\n');
         let is_scaled = self.prices.iter().any(|price| price.label.starts_with("x "));
-        head(out, if is_scaled { "  goals multiplied by" } else { "  other goals" });
+        head(out, if is_scaled { "  latency limits times" } else { "  other goals" });
         for GoalPrice { label, outcome, .. } in &self.prices {
             let label = label.strip_prefix("x ").unwrap_or(label);
             match outcome {

@@ -23,7 +23,7 @@ pub(super) fn memory(view: &SolView<'_>) -> Vec<String> {
     let end = view.system.batch_curve(&any, CurveStride::Doubling).end();
     let room = match (answer.max_batch, end) {
         (Some(most), CurveEnd::MaxSequences) => format!("at most {most} may run at once"),
-        (Some(most), _) => format!("room for {most} at once on all devices"),
+        (Some(most), _) => format!("room for {most} sequences on all devices"),
         (None, _) => "no limit to the sequences".to_owned(),
     };
     let local = sequences(answer.running_batch / groups);

@@ -178,8 +178,11 @@ fn device_figures(device: &Device) -> String {
         Some(format!("{} {}", math.name(), per_second(rate.get(), "FLOP/s")))
     });
     let rates: Vec<String> = rates.collect();
+    // Data sheets call 80 GiB `80 GB`.
+    let gib = device.memory().get() / f64::from(1 << 30);
+    let sheet = if gib.fract() == 0.0 { format!(" ({gib} GiB)") } else { String::new() };
     let mut text = format!(
-        "{}, {}; dense peaks {}",
+        "{}{sheet}, {}; dense peaks {}",
         bytes(device.memory().get()),
         per_second(device.memory_bandwidth().get(), "B/s"),
         rates.join(", ")

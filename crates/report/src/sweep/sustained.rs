@@ -13,7 +13,7 @@ impl Shown<'_, SweepReport> {
         let run = sustained.run();
         let level = self.level_of_sustained().map(|(_, level)| level);
         let beside = |own: Option<String>, level: Option<String>| match (own, level) {
-            (Some(own), Some(level)) => format!("{own} (the level {level})"),
+            (Some(own), Some(level)) => format!("{own} (short level: {level})"),
             (Some(own), None) => own,
             (None, _) => "-".to_owned(),
         };

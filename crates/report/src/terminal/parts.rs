@@ -54,7 +54,7 @@ impl Shown<'_, SweepReport> {
         };
         let has_plateau = parts.iter().any(|(level, _)| is_plateau(level));
         let what = match (self.has_requested_parts(), has_plateau) {
-            (true, _) => "Without the warm-up and cool-down that were asked for",
+            (true, _) => "Without the warm-up and cool-down that were requested",
             (false, true) => "Steady state or plateau",
             (false, false) => "Steady state only",
         };

@@ -58,7 +58,7 @@ impl Shown<'_, WhatIf> {
     fn goals(&self, out: &mut String) {
         let Some(slo) = self.slo() else { return };
         out.push('\n');
-        sentence(out, &format!("The most within {}:", words(slo)));
+        sentence(out, &format!("Highest output tokens/s a device within {}:", words(slo)));
         let chosen = self.chosen();
         if let Some(first) = chosen.first() {
             // What is in requests or tokens per second says so itself.
@@ -70,7 +70,7 @@ impl Shown<'_, WhatIf> {
             };
             let heads: String = Metric::tabled().map(tail).collect();
             let to = letter(first.variant);
-            line(out, &format!("        load    req/s  out tok/s   a device{heads}   to {to}"));
+            line(out, &format!("        load    req/s  out tok/s   a device{heads}   vs {to}"));
             for at in &chosen {
                 let [load, requests, tokens, per_device] = rates(at);
                 let tails: String = tails(at).iter().map(|tail| format!(" {tail:>9}")).collect();
@@ -92,6 +92,7 @@ impl Shown<'_, WhatIf> {
         figure: impl Fn(&WhatIfVariant, &LevelReport) -> Option<f64>,
     ) {
         let loads = self.loads();
+        let is_mixed = loads.iter().any(|load| load.concurrency().is_some());
         let ran: Vec<usize> = (0..self.variants().len())
             .filter(|&index| self.variants().get(index).is_some_and(|of| of.outcome.is_ok()))
             .collect();
@@ -120,7 +121,11 @@ impl Shown<'_, WhatIf> {
             line(out, &format!("        {heads}"));
             for (load, cells) in loads.iter().zip(rows) {
                 let cells: String = cells.iter().map(|cell| shown(cell, decimals)).collect();
-                line(out, &format!("  {:>6}{cells}", load.number()));
+                let unit = match load {
+                    LevelLoad::Rate(_) if is_mixed => "/s",
+                    LevelLoad::Rate(_) | LevelLoad::Concurrency(_) => "",
+                };
+                line(out, &format!("  {:>6}{cells}", format!("{}{unit}", load.number())));
             }
         }
     }
@@ -138,9 +143,11 @@ pub(super) fn tail(level: &LevelReport) -> Option<TailLatency> {
 
 /// What the loads are.
 pub(super) fn kind(loads: &[LevelLoad]) -> &'static str {
-    match loads.first() {
-        Some(LevelLoad::Rate(_)) => "requests sent per second",
-        _ => "concurrency",
+    let rates = loads.iter().filter(|load| matches!(load, LevelLoad::Rate(_))).count();
+    match rates {
+        0 => "concurrency",
+        rates if rates == loads.len() => "requests sent per second",
+        _ => "concurrency, and by requests sent per second (/s)",
     }
 }
 

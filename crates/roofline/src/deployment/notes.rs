@@ -51,7 +51,7 @@ impl Deployment {
         let is_latent = |mixer: &Mixer| matches!(mixer, Mixer::Latent(_));
         if tensor > 1 && model.layers.iter().any(|layers| is_latent(&layers.mixer)) {
             notes.push(format!(
-                "the latent cache is whole on each of {tensor} ranks; attention data parallelism would share it"
+                "each of {tensor} ranks keeps the whole latent cache; attention data parallelism would divide it"
             ));
         }
     }

@@ -56,8 +56,8 @@ pub enum ArrivalsError {
     NoStages,
     /// The rate is not a usable number.
     #[error(
-        "the rate of {} requests per second cannot be used: it must be from 1e-9 to 1e9 (to send \
-         everything at the start, use arrivals all at once)",
+        "the rate of {} requests per second cannot be used: it must be from 1e-9 to 1e9, or inf \
+         for all at once",
         short(*.0)
     )]
     Rate(f64),

@@ -122,8 +122,8 @@ pub enum SpecError {
     Tokenizer(#[source] CodecError),
     /// The data set is smaller than the plan, and must not be repeated.
     #[error(
-        "the data set {name} has {records} records and {wanted} are asked for: ask for fewer requests, or let \
-         records repeat"
+        "the data set {name} has {records} records, and the requests need {wanted} (a conversation is one record): send \
+         fewer requests, or let records repeat"
     )]
     TooFewRecords {
         /// The data set.

@@ -83,7 +83,7 @@ pub enum TraceError {
     SpeedUp(f64),
     /// There are fewer requests than asked for, and beginning again is refused.
     #[error(
-        "{file} has {records} requests, and {requested} are asked for: ask for fewer, or let the trace repeat"
+        "{file} has {records} requests, and {requested} are requested: send fewer, or let the trace repeat"
     )]
     TooFew {
         /// The trace.

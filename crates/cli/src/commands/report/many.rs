@@ -28,8 +28,8 @@ const UNTESTED: &str = "a run that was imported without tapes has no requests an
 pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
     refuse_if!(
         args.json || args.markdown || args.export.is_wanted() || args.view.is_asked(),
-        "report: several runs make a page (--html), a table, charts (--chart) and a checklist each; `fizeau compare --json` \
-         has their comparison as data, and `fizeau report RUN` has each run in every form"
+        "--json, --markdown and the exports (--csv, --parquet, --prometheus, --push) take one run: use `fizeau report RUN` \
+         for each, or `fizeau compare A B --json` for the comparison"
     );
     let SeveralRuns { runs, own } = read(args, paths)?;
     let (mut all, mut imported) = (Vec::new(), Vec::new());

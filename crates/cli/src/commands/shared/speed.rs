@@ -31,7 +31,8 @@ pub(crate) fn from_args(
     let Some((path, hardware)) = both(&args.model_config, &args.hardware)? else {
         refuse_if!(
             deployment != DeploymentRecord::default() || args.calibration.is_some(),
-            "--model-config and --hardware are missing: the flags of the speed of light need both"
+            "--tp, --weights and their like describe the model on its devices: give --model-config NAME and --hardware NAME too, or leave \
+            them out"
         );
         return Ok(None);
     };

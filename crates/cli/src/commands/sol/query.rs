@@ -38,12 +38,13 @@ pub(super) fn points(
     calibration: CalibrationChoice,
 ) -> Result<Exit, Fail> {
     let flag = format!("--points {path}");
-    let input: Box<dyn Read> = match path {
-        "-" => Box::new(io::stdin()),
-        path => Box::new(File::open(path).map_err(|error| {
-            unread(&flag, "a file of questions, one JSON object a line", &error)
-        })?),
-    };
+    let input: Box<dyn Read> =
+        match path {
+            "-" => Box::new(io::stdin()),
+            path => Box::new(File::open(path).map_err(|error| {
+                unread(&flag, "a file of queries, one JSON object a line", &error)
+            })?),
+        };
     let mut systems = SolSystems::new(calibration);
     let wrong = match systems.answer_lines(input, io::stdout().lock(), defaults, write) {
         // A reader who has seen enough is nothing to fail over.

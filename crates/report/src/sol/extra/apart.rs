@@ -26,15 +26,15 @@ impl SolExtra {
         aside.one("transfer_ms", "sending a cache, ms", found.transfer.get() * 1e3);
         let per_device = found.output_tokens_per_s_per_device.get();
         aside.one("output_tokens_per_s_per_device", "output tokens/s of a device", per_device);
-        aside.one("balanced_ratio", "prefill to decode, in balance", found.balanced_ratio);
+        aside.one("balanced_ratio", "prefill : decode, in balance", found.balanced_ratio);
         aside.word("limited_by", "limited by", found.limited_by.as_str());
-        aside.word("transfer", "cache sent", apart.transfer.as_str().replace('_', " "));
+        aside.word("transfer", "KV cache sent", apart.transfer.as_str().replace('_', " "));
         if let Some(split) = apart.best_split(of.load, apart.devices()) {
             aside.word(
                 "best_split",
-                "best of as many devices",
+                "best split of them",
                 format!(
-                    "{} for prefill, {} for decode: {:.2} requests/s, {:.2} times those of all doing both",
+                    "{} for prefill, {} for decode: {:.2} requests/s, {:.2} times the rate undivided",
                     split.prefill_instances,
                     split.decode_instances,
                     split.answer.expected.requests_per_s.get(),
@@ -43,8 +43,7 @@ impl SolExtra {
             );
         }
         aside.note(
-            "The bound's TPOT is at the sequences that are expected to decode; its rates are those of all phases at their best, \
-             whatever sequences that takes.",
+            "The bound's TPOT is at the batch that is expected to decode; its rates take each phase at its own best batch.",
         );
         aside
     }

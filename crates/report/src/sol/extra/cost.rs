@@ -108,7 +108,7 @@ impl SolExtra {
 /// Key and name at the low price, key and name at the high one.
 const MILLION_OUTPUT_ALONE: [&str; 4] = [
     "per_million_output_alone",
-    "1 M output tokens, if they bear all cost",
+    "1 M output tokens, all cost on output",
     "per_million_output_alone_high",
     "  at the high price",
 ];

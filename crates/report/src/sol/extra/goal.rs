@@ -69,7 +69,7 @@ impl SolExtra {
         );
         self.word("deployment", "parallelism, expected", deployment);
         if let Some(lacks) = &found.limited_by {
-            self.word("one_less_lacks", "with one device less", lacks.to_string());
+            self.word("one_less_lacks", "with one device fewer", lacks.to_string());
         }
         if let Some(other) = &found.runner_up {
             self.word("runner_up", "next best parallelism", other.deployment.to_string());
