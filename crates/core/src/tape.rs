@@ -190,6 +190,41 @@ impl Tape {
         self.arrivals.iter_mut().for_each(|arrival| each(&mut arrival.at));
     }
 
+    /// Stamps that are less far apart belong together: the kernel had merged the packets before they were read one by one, and no
+    /// engine makes tokens so fast.
+    pub const TOGETHER: Nanos = Nanos::from_micros(10);
+
+    /// Whether the reply was held back and let go at once, so that it was not streamed: once it had begun, all of its output came
+    /// within a hundredth of the time since the sending (or [`Tape::TOGETHER`]), and most events together with the one before. Never
+    /// of a single event.
+    ///
+    /// ```
+    /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
+    /// // After 2 s, 30 events in three packets within 200 us.
+    /// let mut tape = Tape::sent_at(Stamp::EPOCH);
+    /// for k in 0..30 {
+    ///     let at = Stamp::EPOCH + Nanos::from_secs(2) + Nanos::from_micros(k / 10 * 100);
+    ///     tape.arrivals.push(Arrival::tokens(at, 1, Channel::Visible));
+    /// }
+    /// assert!(tape.came_at_once());
+    /// ```
+    #[must_use]
+    pub fn came_at_once(&self) -> bool {
+        let ends = self.arrivals.first().map(|first| first.at).zip(self.last_output());
+        let (Some((first, last)), Some(sent)) = (ends, self.marks.send_start) else {
+            return false;
+        };
+        let took = last.saturating_since(sent);
+        let share = Nanos::from_nanos(took.as_nanos() / 100);
+        if last.saturating_since(first) > share.max(Self::TOGETHER) {
+            return false;
+        }
+        let pairs = self.arrivals.iter().zip(self.arrivals.iter().skip(1));
+        let together =
+            pairs.filter(|(one, next)| next.at.saturating_since(one.at) < Self::TOGETHER);
+        2 * together.count() > self.arrivals.len().saturating_sub(1)
+    }
+
     /// Whether the request succeeded by the strict rule: a status of 200, no error object at any time, at least one
     /// token, and the protocol's own end.
     #[must_use]

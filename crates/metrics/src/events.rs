@@ -59,12 +59,9 @@ struct MergedReads {
     merged: u64,
 }
 
-/// Stamps that are no further apart belong together: the kernel had merged the packets before they were read one by one.
-const TOGETHER_NS: u64 = 10_000;
-
-/// Whether what came at `later` came with what came at `earlier`: no engine makes tokens so fast.
+/// Whether what came at `later` came with what came at `earlier`.
 pub(crate) fn is_together(earlier: Stamp, later: Stamp) -> bool {
-    later.saturating_since(earlier).as_nanos() < TOGETHER_NS
+    later.saturating_since(earlier) < Tape::TOGETHER
 }
 
 /// Where events come faster than this, a gap that is lost is off by no more.

@@ -152,6 +152,9 @@ pub struct RequestCounts {
     /// They are in no other count, and bad ones in the share of good requests: [`LevelSummary::note_unsent`].
     #[serde(default)]
     pub unsent: u64,
+    /// Completed ones whose reply [came at once](fizeau_core::Tape::came_at_once), so that it was not streamed.
+    #[serde(default)]
+    pub at_once: u64,
 }
 
 /// The counts as they are written.
@@ -178,6 +181,10 @@ struct WrittenCounts {
     /// They are in no other count, and bad ones in the share of good requests; absent where there were none.
     #[serde(skip_serializing_if = "Option::is_none")]
     unsent: Option<u64>,
+    /// Completed ones whose reply came at once, so that it was not streamed: after it had begun, all output within a hundredth of the
+    /// time since the sending, and most events together; absent where there were none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at_once: Option<u64>,
 }
 
 #[cfg(feature = "schema")]
@@ -186,10 +193,28 @@ fizeau_core::written_as!(RequestCounts, WrittenCounts);
 impl From<RequestCounts> for WrittenCounts {
     fn from(counts: RequestCounts) -> Self {
         let failed_share = counts.failed_share().filter(|share| *share > 0.0);
-        let RequestCounts { sent, completed, failed, by_class, held_back, abandoned, unsent } =
-            counts;
-        let unsent = (unsent > 0).then_some(unsent);
-        Self { sent, completed, failed, failed_share, by_class, held_back, abandoned, unsent }
+        let RequestCounts {
+            sent,
+            completed,
+            failed,
+            by_class,
+            held_back,
+            abandoned,
+            unsent,
+            at_once,
+        } = counts;
+        let [unsent, at_once] = [unsent, at_once].map(|count| (count > 0).then_some(count));
+        Self {
+            sent,
+            completed,
+            failed,
+            failed_share,
+            by_class,
+            held_back,
+            abandoned,
+            unsent,
+            at_once,
+        }
     }
 }
 
@@ -212,16 +237,29 @@ impl RequestCounts {
     /// there was nothing else.
     #[must_use]
     pub fn failed_share(&self) -> Option<f64> {
-        let cancelled = self.cancelled();
-        let (sent, failed) =
-            (self.sent.saturating_sub(cancelled), self.failed.saturating_sub(cancelled));
-        (sent > 0).then(|| failed as f64 / sent as f64)
+        let sent = self.answerable();
+        (sent > 0).then(|| self.failures() as f64 / sent as f64)
     }
 
-    fn add(&mut self, outcome: &Outcome) {
+    /// Those that failed, without those that the client itself cancelled.
+    #[must_use]
+    pub fn failures(&self) -> u64 {
+        self.failed.saturating_sub(self.cancelled())
+    }
+
+    /// Those that were sent and that the client did not cancel: what [`RequestCounts::failures`] are a share of.
+    #[must_use]
+    pub fn answerable(&self) -> u64 {
+        self.sent.saturating_sub(self.cancelled())
+    }
+
+    fn add(&mut self, tape: &Tape) {
         self.sent += 1;
-        match outcome {
-            Outcome::Complete(_) => self.completed += 1,
+        match &tape.outcome {
+            Outcome::Complete(_) => {
+                self.completed += 1;
+                self.at_once += u64::from(tape.came_at_once());
+            }
             Outcome::Failed(failure) => {
                 self.failed += 1;
                 *self.by_class.entry(failure.class).or_default() += 1;
@@ -238,6 +276,7 @@ impl RequestCounts {
         }
         self.held_back += other.held_back;
         self.abandoned += other.abandoned;
+        self.at_once += other.at_once;
         self.unsent += other.unsent;
     }
 }
@@ -267,6 +306,9 @@ pub struct TokenCounts {
     /// there is neither, the server's own word that the model stopped early counts, since an estimated length
     /// proves nothing.
     pub output_length_differs: u64,
+    /// Completed requests under [`fizeau_core::EosRule::Stop`] whose output is longer than their limit, thoughts not counted: the server
+    /// ignored it. The length is that of [`TokenCounts::output_length_differs`].
+    pub output_limit_ignored: u64,
 }
 
 impl TokenCounts {

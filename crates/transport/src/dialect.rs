@@ -281,6 +281,8 @@ pub struct WireEvent<'a> {
     pub error: Option<String>,
     /// Whether this is the end marker.
     pub done: bool,
+    /// Whether it tells that the model thought, with or without the text of it.
+    pub has_thought: bool,
 }
 
 impl WireEvent<'_> {

@@ -53,7 +53,9 @@ pub(crate) use look::NoReply;
 /// Connections are kept and reused, the one used last first, without a limit on their number: a limit would
 /// be a hidden queue. A request is sent again, once and on a fresh connection, only where the server cannot have taken it: it
 /// had closed the idle connection before the request came to it (the kernel tells by what was acknowledged), it says so (HTTP/2), or
-/// the break looks like its keep-alive timer, that is, it came after a second or more of rest and within two round trips.
+/// the break looks like its keep-alive timer, that is, it came after a second or more of rest and within two round trips; or like that of a
+/// server that closes its connections after their replies: one is not known to keep them, had answered on this one, and closed it
+/// within a second.
 /// Latencies then count from the first try, and the tape says so
 /// ([`Connection::ReplacedStale`](fizeau_core::Connection::ReplacedStale)). Whatever else breaks is a failure.
 ///

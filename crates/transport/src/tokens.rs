@@ -19,6 +19,15 @@ pub(crate) struct EventOutput {
     evidence: TokenEvidence,
 }
 
+/// What is known of how many of a reply's tokens were thoughts, apart from those within its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Thoughts {
+    /// So many, by the server.
+    Counted(u64),
+    /// There were some, and the server does not say how many.
+    Uncounted,
+}
+
 /// What an event says of its tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct TokenEvidence {
@@ -100,8 +109,12 @@ impl ReceivedOutput {
     }
 
     /// The arrivals with their token counts, and where the counts come from. `total` is the server's own final count,
-    /// if it gave one, and `thought` how many of those it calls reasoning, unless they are known to be within the text. What was asked for plays no part.
-    pub(crate) fn count(mut self, total: Option<u64>, thought: u64) -> (Vec<Arrival>, TokenSource) {
+    /// if it gave one, and `thoughts` how many of those it calls reasoning. What was asked for plays no part.
+    pub(crate) fn count(
+        mut self,
+        total: Option<u64>,
+        thoughts: Thoughts,
+    ) -> (Vec<Arrival>, TokenSource) {
         if self.arrivals.iter().any(|arrival| !arrival.channel.has_tokens()) {
             return (self.arrivals, TokenSource::Tokenless);
         }
@@ -112,7 +125,7 @@ impl ReceivedOutput {
         } else if self.listed(total, |evidence| evidence.logprobs) {
             TokenSource::Logprobs
         } else {
-            return self.estimate(total, thought);
+            return self.estimate(total, thoughts);
         };
         self.arrivals.retain(|arrival| has_text(arrival) || arrival.tokens > 0);
         (self.arrivals, source)
@@ -161,19 +174,22 @@ impl ReceivedOutput {
         is_running && total.is_none_or(|total| total == u64::from(before))
     }
 
-    fn estimate(mut self, total: Option<u64>, thought: u64) -> (Vec<Arrival>, TokenSource) {
+    fn estimate(mut self, total: Option<u64>, thoughts: Thoughts) -> (Vec<Arrival>, TokenSource) {
         for (arrival, evidence) in self.each() {
             arrival.tokens =
                 u32::from(has_text(arrival) || evidence.ids > 0 || evidence.logprobs > 0);
         }
         self.arrivals.retain(|arrival| arrival.tokens > 0);
+        let thought = match thoughts {
+            Thoughts::Counted(thought) => thought,
+            Thoughts::Uncounted if self.arrivals.iter().any(is_thought) => 0,
+            // How much of the total came with the events nobody knows.
+            Thoughts::Uncounted => return (self.arrivals, TokenSource::Events),
+        };
         let Some(total) = total else {
             return (self.arrivals, TokenSource::Events);
         };
-        let counts = estimate(total, thought, &self.arrivals);
-        for (arrival, tokens) in self.arrivals.iter_mut().zip(counts) {
-            arrival.tokens = tokens;
-        }
+        spread_total(total, thought, &mut self.arrivals);
         (self.arrivals, TokenSource::FinalUsageSpread)
     }
 }
@@ -182,24 +198,34 @@ fn has_text(arrival: &Arrival) -> bool {
     arrival.channel != Channel::Silent
 }
 
-fn spread(total: u64, events: usize) -> Vec<u32> {
-    Tokens::new(total).spread_over(events).collect()
+fn is_thought(arrival: &Arrival) -> bool {
+    arrival.channel == Channel::Reasoning
 }
 
-/// `total` spread over `events`. Thoughts that were never streamed were all before the first event, so they are counted
-/// to it: spread over the others, they would make the visible pace look many times faster than it was. That they were not
-/// streamed is known if no event is on their channel and the rest still gives each event a token.
-fn estimate(total: u64, thought: u64, events: &[Arrival]) -> Vec<u32> {
-    let streamed = events.iter().any(|arrival| arrival.channel == Channel::Reasoning);
-    let visible = total.saturating_sub(thought);
-    if streamed || visible < events.len() as u64 {
-        return spread(total, events.len());
+fn spread<'a>(total: u64, events: impl Iterator<Item = &'a mut Arrival>, count: usize) {
+    let shares = Tokens::new(total).spread_over(count);
+    events.zip(shares).for_each(|(arrival, share)| arrival.tokens = share);
+}
+
+/// `total` spread over `events`, of which `thought` are thoughts by the server. Each channel has its own where the server's division
+/// gives each event a token: a summary of the thoughts stands for all of them, and they make the answer no faster. Thoughts of which
+/// nothing was streamed were all before the first event, so they are counted to it.
+fn spread_total(total: u64, thought: u64, events: &mut [Arrival]) {
+    let all = events.len();
+    let thoughts = events.iter().filter(|event| is_thought(event)).count();
+    let rest = total.saturating_sub(thought);
+    let (thought, fits) = (thought.min(total), rest >= (all - thoughts) as u64);
+    if thoughts == 0 && fits {
+        spread(rest, events.iter_mut(), all);
+        if let Some(first) = events.first_mut() {
+            first.tokens = first.tokens.saturating_add(clamp(thought));
+        }
+    } else if fits && thoughts < all && thought >= thoughts as u64 {
+        spread(thought, events.iter_mut().filter(|event| is_thought(event)), thoughts);
+        spread(rest, events.iter_mut().filter(|event| !is_thought(event)), all - thoughts);
+    } else {
+        spread(total, events.iter_mut(), all);
     }
-    let mut counts = spread(visible, events.len());
-    if let Some(first) = counts.first_mut() {
-        *first = first.saturating_add(clamp(thought.min(total)));
-    }
-    counts
 }
 
 fn clamp(count: impl TryInto<u32>) -> u32 {

@@ -8,7 +8,7 @@ use fizeau_transport::{ConnectionUse, HttpVersion, LoadBalancing, Proxy, StampCh
 
 use super::split_url;
 use crate::client::ConnectionNeeds;
-use crate::input::{InputError, InputField};
+use crate::input::{Blame, InputError, InputField};
 
 /// How an endpoint is reached.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -44,7 +44,7 @@ pub enum TrustSpec {
 impl TrustSpec {
     #[cfg(feature = "tls")]
     fn apply(&self, target: Target) -> Result<Target, InputError> {
-        use crate::input::{Blame, unreadable};
+        use crate::input::unreadable;
         use fizeau_transport::Trust;
         match self {
             Self::WebPki => Ok(target),
@@ -73,7 +73,7 @@ impl TrustSpec {
     /// What pages of metrics are asked with, in the order in which it is tried.
     #[cfg(feature = "tls")]
     pub(crate) fn of_pages(&self) -> Result<Vec<PageTrust>, InputError> {
-        use crate::input::{Blame, unreadable};
+        use crate::input::unreadable;
         Ok(match self {
             Self::WebPki => vec![PageTrust::default()],
             Self::Unchecked => vec![PageTrust::unchecked()],
@@ -102,6 +102,7 @@ impl ConnectionSpec {
             .proxy(self.proxy.clone())
             .balance(self.balance)
             .http_version(self.http_version);
+        target.proxies().blame(InputField::BaseUrl)?;
         self.trust.apply(target)
     }
 
@@ -115,9 +116,14 @@ impl ConnectionSpec {
         self.trust == TrustSpec::Unchecked && urls.iter().any(|url| is_tls(url))
     }
 
+    /// The proxy between here and `url`; none where it cannot be used, which was refused before.
+    fn through(&self, url: &str) -> Option<String> {
+        self.proxy.of(url).ok().flatten()
+    }
+
     /// The proxies between here and `urls`, each once.
     pub(crate) fn proxies(&self, urls: &[String]) -> Vec<String> {
-        let mut proxies: Vec<String> = urls.iter().filter_map(|url| self.proxy.of(url)).collect();
+        let mut proxies: Vec<String> = urls.iter().filter_map(|url| self.through(url)).collect();
         proxies.sort_unstable();
         proxies.dedup();
         proxies
@@ -126,7 +132,7 @@ impl ConnectionSpec {
     /// What a run with `in_flight` requests at `urls` wants of connections.
     pub(crate) fn needs(&self, urls: &[String], in_flight: u64) -> ConnectionNeeds {
         // Several servers behind one proxy are one address.
-        let address = |url: &String| self.proxy.of(url).unwrap_or_else(|| url.clone());
+        let address = |url: &String| self.through(url).unwrap_or_else(|| url.clone());
         let mut addresses: Vec<String> = urls.iter().map(address).collect();
         addresses.sort_unstable();
         addresses.dedup();
@@ -170,7 +176,8 @@ impl ConnectionSpec {
             http2_streams: streams,
             lifetime: lifetime.to_owned(),
             certificates: target.urls().any(|url| is_tls(&url)).then(certificates),
-            proxies: target.proxies(),
+            // Those that cannot be used were refused.
+            proxies: target.proxies().unwrap_or_default(),
             stamps: stamps.to_owned(),
         }
     }

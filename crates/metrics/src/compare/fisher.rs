@@ -11,24 +11,27 @@ pub(super) struct CountOf {
     pub(super) of: u64,
 }
 
-/// Of more events than this the normal distribution knows as much, and sooner.
-const MOST_EVENTS: u64 = 2_000;
-
-/// Probabilities that differ by less than this share are equal.
+/// Probabilities whose logarithms differ by less than this are equal.
 const SAME: f64 = 1e-7;
 
 /// How likely it is that as many events fall on both sides as unevenly as they did, or more so, where each falls on any trial alike: the
-/// sum over all splits that are no likelier than this one. None of so many events that others know it as well.
+/// sum over all splits that are no likelier than this one. None where a side has more events than trials.
 pub(super) fn fisher_exact(a: CountOf, b: CountOf) -> Option<PValue> {
+    // Both sides of a coin fall as unevenly as each other, and of the rarer there are fewer splits.
     let events = a.count + b.count;
-    if events > MOST_EVENTS {
-        return None;
+    let others = (a.of + b.of).checked_sub(events)?;
+    if others < events {
+        let other =
+            |side: CountOf| Some(CountOf { count: side.of.checked_sub(side.count)?, ..side });
+        return fisher_exact(other(a)?, other(b)?);
     }
     let splits = Hypergeometric::new(a.of + b.of, events, a.of).ok()?;
-    let seen = splits.pmf(a.count) * (1.0 + SAME);
+    // By logarithms: of a thousand requests there are more splits than a number can count.
+    let seen = splits.ln_pmf(a.count) + SAME;
     let least = events.saturating_sub(b.of);
-    let all = (least..=events.min(a.of)).map(|count| splits.pmf(count));
-    Some(PValue::clipped(all.filter(|p| *p <= seen).sum()))
+    let all = (least..=events.min(a.of)).map(|count| splits.ln_pmf(count));
+    let p = all.filter(|ln| *ln <= seen).fold(0.0, |sum: f64, ln| sum + ln.exp());
+    Some(PValue::clipped(p))
 }
 
 #[cfg(test)]
@@ -48,6 +51,15 @@ mod tests {
         let nine: f64 = (0..9).map(|k| (60.0 - f64::from(k)) / (120.0 - f64::from(k))).product();
         assert!(near(p((0, 60), (9, 60)), 2.0 * nine) && 2.0 * nine < 0.003);
         assert!(near(p((0, 60), (0, 60)), 1.0) && near(p((7, 90), (7, 90)), 1.0));
-        assert_eq!(p((1_500, 2_000), (1_500, 2_000)), None);
+        // By fractions, of more splits than an f64 can count.
+        assert!(near(p((5, 1_000), (15, 1_000)), 0.040_394_205_404_807_15));
+        assert!(near(p((1, 2_000), (0, 2_000)), 1.0));
+        // Of many, and of those that did not happen.
+        assert!(p((1_500, 2_000), (1_500, 2_000)).unwrap() > 1.0 - 1e-6);
+        assert!(near(p((60, 60), (51, 60)), 2.0 * nine));
+        let (few, more) =
+            (p((9_000, 100_000), (9_300, 100_000)), p((9_000, 100_000), (9_500, 100_000)));
+        assert!((0.01..0.03).contains(&few.unwrap()) && more.unwrap() < 2e-4, "{few:?} {more:?}");
+        assert_eq!(p((5, 4), (1, 4)), None);
     }
 }

@@ -2,6 +2,7 @@
 
 use fizeau_core::{Estimate, Interval};
 
+use super::fisher::{CountOf, fisher_exact};
 use super::standard_error::StandardError;
 use super::student::{normal_above, normal_quantile};
 use super::{
@@ -30,7 +31,8 @@ impl ComparisonTable {
     /// 2008), and p is what the normal distribution gives for how far zero is outside. Both sides count as independent: what
     /// pairs of the same requests would show is lost, so that it finds less than [`ComparisonTable::of_requests`].
     ///
-    /// A figure without an interval on either side is not tested.
+    /// A figure without an interval on either side is not tested, but for the share of failed requests: that is a count of so many
+    /// requests, which Fisher's exact test takes.
     ///
     /// ```
     /// use fizeau_core::Interval;
@@ -116,8 +118,28 @@ impl BothFigures {
             is_decided,
             baseline: value(self.baseline),
             candidate: value(self.candidate),
-            tested: self.intervals().map(|both| tested(self.figure, both, n, settings)),
+            tested: self.failures().map_or_else(
+                || self.intervals().map(|both| tested(self.figure, both, n, settings)),
+                Ok,
+            ),
         }
+    }
+
+    /// What both counts of failed requests tell, where they are known.
+    fn failures(&self) -> Option<TestFindings> {
+        let (a, b) = self.baseline.zip(self.candidate)?;
+        let is_share = |side: IntervalFigure| (0.0..=1.0).contains(&side.value);
+        if self.figure != LevelFigure::FAILED_SHARE || !(is_share(a) && is_share(b)) {
+            return None;
+        }
+        let count = |side: IntervalFigure| CountOf {
+            count: (side.value * side.n as f64).round() as u64,
+            of: side.n,
+        };
+        let p = fisher_exact(count(a), count(b))?;
+        let tests = vec![NamedTest { test: ComparisonTest::FisherExact, p }];
+        let difference = Estimate::widened(b.value - a.value, None);
+        Some(TestFindings::new(a.n.min(b.n), a.value, difference, None, tests))
     }
 }
 

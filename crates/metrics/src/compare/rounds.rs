@@ -2,6 +2,7 @@
 
 use fizeau_core::Estimate;
 
+use super::fisher::CountOf;
 use super::standard_error::StandardError;
 use super::t::Moments;
 use super::{
@@ -17,6 +18,8 @@ pub struct RoundFigures {
     known: Vec<(LevelFigure, f64)>,
     /// Percentiles of too few requests: how many they need, and how many there are.
     withheld: Vec<(LevelFigure, u64, u64)>,
+    /// How many requests failed, and of how many; unknown of pairs that were collected.
+    failures: Option<CountOf>,
 }
 
 impl RoundFigures {
@@ -32,10 +35,27 @@ impl RoundFigures {
                 Quantile::Absent | Quantile::Known { .. } => None,
             }
         };
+        let requests = &level.requests;
         Self {
             known: LevelFigure::all().filter_map(measured).collect(),
             withheld: LevelFigure::all().filter_map(withheld).collect(),
+            failures: Some(CountOf { count: requests.failures(), of: requests.answerable() }),
         }
+    }
+
+    /// Whether requests failed, so that the latencies are those of the others alone: a comparison then [asks of
+    /// failures](super::FigureChoice::with_failures) too.
+    #[must_use]
+    pub fn has_failures(&self) -> bool {
+        self.get(LevelFigure::FAILED_SHARE).is_some_and(|share| share > 0.0)
+    }
+
+    /// How many requests failed in all `runs`, and of how many; none where that is not known of each.
+    pub(super) fn failures_of(runs: &[Self]) -> Option<CountOf> {
+        runs.iter().try_fold(CountOf { count: 0, of: 0 }, |sum, run| {
+            let CountOf { count, of } = run.failures?;
+            Some(CountOf { count: sum.count + count, of: sum.of + of })
+        })
     }
 
     /// One of them, in its unit; absent if the round has none.
@@ -52,7 +72,7 @@ impl RoundFigures {
 
 impl FromIterator<(LevelFigure, f64)> for RoundFigures {
     fn from_iter<I: IntoIterator<Item = (LevelFigure, f64)>>(figures: I) -> Self {
-        Self { known: figures.into_iter().collect(), withheld: Vec::new() }
+        Self { known: figures.into_iter().collect(), withheld: Vec::new(), failures: None }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use fizeau_core::Estimate;
 
+use super::fisher::fisher_exact;
 use super::rounds::{ROUNDING, mean, untested_reason};
 use super::standard_error::StandardError;
 use super::t::Moments;
@@ -30,7 +31,12 @@ impl ComparisonTable {
 
     /// Repeats of the baseline against repeats of the candidate, in no order. How much the runs of a side differ among themselves is
     /// how uncertain the difference is, whatever the reason: Student's test of two samples with one variance, which takes one run on a
-    /// side where the other has several, as a new version has against the history of the old.
+    /// side where the other has several, as a new version has against the history of the old. Where no run differs from those of its
+    /// side, as shares of 100 % do not, p is that of a permutation: of 3 runs and 1 at least 1/4.
+    ///
+    /// Of the share of failed requests Fisher's test of all requests of both sides stands beside, and the greater p decides: a
+    /// difference is more than runs differ among themselves, and more than so many requests fail by chance. Where the runs do not
+    /// differ it decides alone, as of one run each.
     ///
     /// A run that lacks a figure is left out for it.
     ///
@@ -83,13 +89,30 @@ fn row(
         None if a.iter().chain(&b).any(|value| !value.is_finite()) => {
             Err(UntestedReason::NotANumber)
         }
-        None => Ok(tested(&a, &b, settings)),
+        None => Ok(tested(&a, &b, by_counts(figure, baseline, candidate), settings)),
     };
     let (baseline, candidate) = (mean(&a), mean(&b));
     ComparedFigure { figure, stands_for: None, is_decided, baseline, candidate, tested }
 }
 
-fn tested(a: &[f64], b: &[f64], settings: &ComparisonSettings) -> TestFindings {
+/// What the requests of all runs of both sides say of failures, where their counts are known.
+fn by_counts(
+    figure: LevelFigure,
+    baseline: &[RoundFigures],
+    candidate: &[RoundFigures],
+) -> Option<NamedTest> {
+    let of_failures = figure == LevelFigure::FAILED_SHARE;
+    let counts = |runs: &[RoundFigures]| RoundFigures::failures_of(runs).filter(|_| of_failures);
+    let p = fisher_exact(counts(baseline)?, counts(candidate)?)?;
+    Some(NamedTest { test: ComparisonTest::FisherExact, p })
+}
+
+fn tested(
+    a: &[f64],
+    b: &[f64],
+    counts: Option<NamedTest>,
+    settings: &ComparisonSettings,
+) -> TestFindings {
     let squares = |values: &[f64], of: Moments| match values {
         [_] => 0.0,
         _ => of.variance * (of.n - 1.0),
@@ -101,14 +124,29 @@ fn tested(a: &[f64], b: &[f64], settings: &ComparisonSettings) -> TestFindings {
     let estimate = of_b.mean - of_a.mean;
     let standard = StandardError { error, df };
     let moving = Some(standard).filter(|_| error > ROUNDING * of_a.mean.abs());
-    // Where no run differs from its like, any difference between the sides is one.
-    let same = PValue::clipped(if estimate == 0.0 { 1.0 } else { 0.0 });
-    let p = moving.map_or(same, |standard| standard.p(estimate));
+    let t = |standard: StandardError| NamedTest {
+        test: ComparisonTest::TwoSampleT,
+        p: standard.p(estimate),
+    };
+    let mut tests: Vec<NamedTest> = moving.map(t).into_iter().chain(counts).collect();
+    if tests.is_empty() {
+        tests.push(by_splits(estimate, a.len(), b.len()));
+    }
+    // Runs may be alike by chance, and requests may fail together: it takes both to tell the sides apart.
+    tests.sort_by(|one, other| other.p.get().total_cmp(&one.p.get()));
     let difference = match moving {
         Some(standard) => standard.around(estimate, settings.alpha),
         None => Estimate::widened(estimate, None),
     };
     let n = a.len().min(b.len()) as u64;
-    let tests = vec![NamedTest { test: ComparisonTest::TwoSampleT, p }];
     TestFindings::new(n, of_a.mean, difference, moving, tests)
+}
+
+/// Where no run differs from those of its side: how many of all ways to deal as many runs to both sides set them this far apart, which
+/// is this one, and of equally many also its reverse.
+fn by_splits(estimate: f64, n: usize, m: usize) -> NamedTest {
+    let ways: f64 = (1..=n.min(m)).map(|k| (n.max(m) + k) as f64 / k as f64).product();
+    let as_far = if n == m { 2.0 } else { 1.0 };
+    let p = PValue::clipped(if estimate == 0.0 { 1.0 } else { as_far / ways });
+    NamedTest { test: ComparisonTest::Permutation, p }
 }

@@ -157,11 +157,13 @@ pub enum ComparisonTest {
     PairedT,
     /// Student's test of two samples with one variance.
     TwoSampleT,
+    /// How many of all ways to deal the runs to both sides set them as far apart.
+    Permutation,
     /// [`PairedValues::wilcoxon`](super::PairedValues::wilcoxon).
     Wilcoxon,
     /// The difference over its standard error from a bootstrap in blocks, against Student's t.
     BlockBootstrap,
-    /// Fisher's exact test of two counts, both made smaller for the autocorrelation of what is counted.
+    /// Fisher's exact test of two counts; of the requests of two runs both made smaller for the autocorrelation of what is counted.
     FisherExact,
     /// [`UnpairedValues::mann_whitney`](super::UnpairedValues::mann_whitney), its deviation made smaller for the autocorrelation of ranks.
     MannWhitney,
@@ -174,7 +176,7 @@ pub enum ComparisonTest {
 fizeau_core::words! {
     /// As it is shown: `paired t`, `block bootstrap`.
     pub ComparisonTest::as_str {
-        PairedT = "paired t", TwoSampleT = "two-sample t", Wilcoxon = "Wilcoxon", BlockBootstrap = "block bootstrap",
+        PairedT = "paired t", TwoSampleT = "two-sample t", Permutation = "permutation", Wilcoxon = "Wilcoxon", BlockBootstrap = "block bootstrap",
         FisherExact = "Fisher's exact", MannWhitney = "Mann-Whitney", Quarters = "quarters", Intervals = "normal, by intervals",
     }
 }

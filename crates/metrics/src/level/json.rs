@@ -48,8 +48,10 @@ json_object!(TokenCounts, "Tokens of completed requests.", |tokens| {
     "cached_reported": is(cached_reported),
     "cached_share": or(cached_share, if tokens.cached_input.is_none() { NO_CACHE } else { NO_SHARE }),
     "output_length_differs": is(output_length_differs),
+    "output_limit_ignored": via_if(ignored: u64 = Some(tokens.output_limit_ignored).filter(|count| *count > 0)),
 } => Ok(TokenCounts {
     input, output, source, events, cached_input, cached_reported, cached_share, output_length_differs,
+    output_limit_ignored: ignored.unwrap_or_default(),
 }));
 
 const NO_LENGTH: &str = "the window has no length";

@@ -38,7 +38,7 @@ pub(super) struct ProbeTally {
 
 impl ProbeTally {
     pub(super) fn add(&mut self, tape: &Tape) {
-        self.requests.add(&tape.outcome);
+        self.requests.add(tape);
         let metrics = RequestMetrics::of(tape);
         let figures = [
             (&mut self.ttft, metrics.ttft),

@@ -139,7 +139,7 @@ impl LevelTally {
         if tape.part == RequestPurpose::Probe {
             return self.probe.get_or_insert_default().add(tape);
         }
-        self.requests.add(&tape.outcome);
+        self.requests.add(tape);
         let events = Events::of(tape);
         let metrics = RequestMetrics::with(tape, events.tokens);
         if let Outcome::Complete(finish) = tape.outcome {

@@ -21,6 +21,7 @@ impl TokenTally {
         self.counts.events += tape.arrivals.len() as u64;
         self.counts.source = self.counts.source.max(Some(tape.token_source));
         self.counts.output_length_differs += u64::from(length_differs(tape, finish));
+        self.counts.output_limit_ignored += u64::from(is_limit_ignored(tape));
         let cached = tape.usage.and_then(|usage| usage.cached_tokens);
         match tape.input_tokens() {
             Some(input) => {
@@ -42,6 +43,7 @@ impl TokenTally {
         ours.events += theirs.events;
         ours.source = ours.source.max(theirs.source);
         ours.output_length_differs += theirs.output_length_differs;
+        ours.output_limit_ignored += theirs.output_limit_ignored;
         ours.cached_reported += theirs.cached_reported;
         if let Some(cached) = theirs.cached_input {
             *ours.cached_input.get_or_insert_default() += cached;
@@ -69,4 +71,19 @@ fn length_differs(tape: &Tape, finish: Finish) -> bool {
         Some(length) => length != tape.requested.output_tokens,
         None => finish == Finish::Stop,
     }
+}
+
+/// Whether the output is certain to go beyond a limit that left the end to the model. Servers differ in whether thoughts count against
+/// it.
+fn is_limit_ignored(tape: &Tape) -> bool {
+    let limit = tape.requested.output_tokens;
+    if tape.requested.eos == EosRule::Ignore
+        || tape.token_source == TokenSource::Tokenless
+        || limit == Tokens::ZERO
+    {
+        return false;
+    }
+    let thought = tape.usage.and_then(|usage| usage.reasoning_tokens).unwrap_or_default();
+    known_output(tape)
+        .is_some_and(|length| length.get().saturating_sub(thought.get()) > limit.get())
 }

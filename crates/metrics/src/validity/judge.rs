@@ -2,7 +2,9 @@
 
 use fizeau_core::{Millis, StampSource, TokenSource};
 
-use super::workload::{abandoned, cache, notes, output_length, prompt_length, unsent};
+use super::workload::{
+    abandoned, cache, notes, output_length, output_limit, prompt_length, unsent,
+};
 use super::{
     ClientNeed, ClientProof, LevelEnding, LevelExpectations, Thresholds, Validity, Verdict,
     VerdictConcern, VerdictReason,
@@ -36,6 +38,7 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &LevelExpecta
         near_ceiling(level, client, limits),
         prompt_length(level, limits),
         output_length(level, limits),
+        output_limit(level, limits),
         cache(level, expected),
         abandoned(level, expected),
         unsent(level, limits),
@@ -218,18 +221,28 @@ fn merged_gaps(
     reason(verdict, VerdictConcern::Client, text)
 }
 
-/// A reply whose events all came at one instant was not streamed to us: it has neither a pace nor a TTFT of its own.
+/// A reply that was held back until it was whole was not streamed to us: it has neither a pace nor a TTFT of its own, whether its
+/// events have one stamp or those of the packets that it came in.
 fn at_once(level: &LevelSummary) -> Option<VerdictReason> {
-    let zero = level.jitter.zero_gap_share.filter(|share| *share > 0.5)?;
     let (completed, paced) = (level.requests.completed, level.metrics.tpot.n);
-    if 2 * paced >= completed {
-        return None;
-    }
+    let zero = level.jitter.zero_gap_share.filter(|share| *share > 0.5 && 2 * paced < completed);
+    let Some(zero) = zero else { return in_few_packets(level) };
     let (zero, without) = (percent(zero), completed - paced);
     let text = format!(
         "replies came all at once: {zero} of the gaps between events are zero, and {without} of \
          {completed} replies have no TPOT; the server does not stream, or something before the \
          client holds events back, so TTFT is the time of the whole reply"
+    );
+    reason(Verdict::Suspect, VerdictConcern::Workload, text)
+}
+
+fn in_few_packets(level: &LevelSummary) -> Option<VerdictReason> {
+    let (completed, at_once) = (level.requests.completed, level.requests.at_once);
+    (2 * at_once > completed).then_some(())?;
+    let text = format!(
+        "replies came all at once: of {at_once} of {completed} replies all output came within 1 % of the time since the sending, \
+         most events together; the server does not stream, or something before the client holds events back, so TTFT is the time \
+         of the whole reply, and TPOT and ITL are those of its packets"
     );
     reason(Verdict::Suspect, VerdictConcern::Workload, text)
 }

@@ -48,6 +48,19 @@ pub(super) fn output_length(level: &LevelSummary, limits: &Thresholds) -> Option
     reason(verdict, VerdictConcern::Workload, text)
 }
 
+/// Replies that go beyond a limit at which they were to end at the latest, as of a server that does not know the field that it came in.
+pub(super) fn output_limit(level: &LevelSummary, limits: &Thresholds) -> Option<VerdictReason> {
+    let (ignored, completed) = (level.tokens.output_limit_ignored, level.requests.completed);
+    let share = (completed > 0).then(|| ignored as f64 / completed as f64)?;
+    let (verdict, limit) = exceeded(share, limits.length_suspect, None)?;
+    let [share, limit] = percents(share, limit);
+    let text = format!(
+        "{ignored} of {completed} replies are longer than the most that was requested ({share}, limit {limit}); the server \
+         ignored the request's limit on output tokens, so it did other work than was asked for"
+    );
+    reason(verdict, VerdictConcern::Workload, text)
+}
+
 /// Cache hits that nobody asked for, or another hit rate than was asked for.
 pub(super) fn cache(level: &LevelSummary, expected: &LevelExpectations) -> Option<VerdictReason> {
     let measured = expected.cached_share(level)?;

@@ -4,7 +4,10 @@ use fizeau_core::{
     Arrival, Channel, EosRule, Failure, FailureClass, Finish, Millis, Nanos, Outcome,
     RequestedTokens, Stamp, Tape, TokenSource, Tokens, Usage,
 };
-use fizeau_metrics::{GoodputGoals, LevelSummary, TokenCounts, inter_chunk};
+use fizeau_metrics::{
+    ClientWatch, GoodputGoals, LevelExpectations, LevelSummary, LevelTally, TokenCounts, Verdict,
+    inter_chunk, judge,
+};
 use proptest::prelude::*;
 
 use crate::tapes::{any_tape, failed, ms, tape};
@@ -134,6 +137,43 @@ fn another_length_than_asked_is_noticed_where_the_length_is_known() {
     assert!(differs(&tape), "the server says that the model stopped");
     tape.usage = Some(Usage { completion_tokens: Some(Tokens::new(3)), ..Usage::default() });
     assert!(!differs(&tape), "the server's count is one");
+}
+
+/// Ollama's route of OpenAI's protocol ignores `max_completion_tokens` (ollama/ollama#7125): a limit of 10, and 422 tokens.
+#[test]
+fn a_limit_that_the_server_ignores_is_noticed() {
+    let mut long = tape(0, &[(20, 1), (30, 421)]);
+    long.requested.output_tokens = Tokens::new(10);
+    let ignored = |tape: &Tape| level([tape]).tokens.output_limit_ignored == 1;
+    assert!(ignored(&long));
+    let summary = level([&long]);
+    let text = "1 of 1 replies are longer than the most that was requested (100.0 %, limit 1.0 %); the server ignored the request's limit on output tokens, so it did other work than was asked for";
+    let nothing = LevelTally::new(&GoodputGoals::default());
+    let client = nothing.proof(ClientWatch::default());
+    let judged = judge(&summary, &client, &LevelExpectations::default());
+    assert!(judged.reasons.iter().any(|why| why.text == text), "{:?}", judged.reasons);
+    assert_eq!(judged.verdict, Verdict::Suspect);
+    let json = serde_json::to_value(&summary).unwrap();
+    assert_eq!(json["tokens"]["output_limit_ignored"], 1);
+    assert_eq!(serde_json::from_value::<LevelSummary>(json).unwrap().tokens, summary.tokens);
+
+    // Thoughts may count against it or not; a count of chunks proves nothing; an end that was to be ignored has a check of its own.
+    let thought = Some(Tokens::new(412));
+    let thoughtful = Usage {
+        reasoning_tokens: thought,
+        completion_tokens: Some(Tokens::new(422)),
+        ..Usage::default()
+    };
+    assert!(!ignored(&Tape { usage: Some(thoughtful), ..long.clone() }));
+    assert!(!ignored(&Tape { token_source: TokenSource::Events, ..long.clone() }));
+    long.requested.eos = EosRule::Ignore;
+    assert!(!ignored(&long) && level([&long]).tokens.output_length_differs == 1);
+    long.requested =
+        RequestedTokens { output_tokens: Tokens::new(422), eos: EosRule::Stop, ..long.requested };
+    assert!(!ignored(&long));
+    assert!(
+        serde_json::to_value(level([&long])).unwrap()["tokens"]["output_limit_ignored"].is_null()
+    );
 }
 
 #[test]

@@ -6,8 +6,8 @@ use fizeau_core::{
 };
 use fizeau_metrics::{
     ClientCeiling, ClientNeed, ClientProof, ClientWatch, GoodputGoals, LevelEnding,
-    LevelExpectations, LevelSummary, LevelTally, OnTimeLimit, Thresholds, Validity, Verdict,
-    VerdictReason, judge,
+    LevelExpectations, LevelSummary, LevelTally, OnTimeLimit, RequestMetrics, Thresholds, Validity,
+    Verdict, VerdictReason, judge,
 };
 
 use crate::tapes::{failed, ms, tape};
@@ -268,6 +268,34 @@ fn replies_that_came_all_at_once_are_no_streams() {
     assert_one(&at_once(6), Verdict::Suspect, text);
     let single = vec![tape(0, &[(200, 1)]); 10];
     assert_eq!(verdict_on(&single).verdict, Verdict::Valid, "one token has no pace");
+}
+
+/// A gateway that lets a reply of 250 events go after 5 s: 35 packets in 0.4 ms, whether read one by one or in four reads. Each has a
+/// TPOT, of nothing but the network.
+#[test]
+fn replies_that_came_in_a_few_packets_at_once_are_no_streams() {
+    let held_back = |packet_us: u64| {
+        let mut tape = tape(0, &[]);
+        for token in 0..250 {
+            let at = ms(5_000) + Nanos::from_micros(token / 7 * packet_us);
+            tape.arrivals.push(Arrival::tokens(at, 1, Channel::Visible));
+        }
+        tape.marks.end = tape.last_token();
+        tape
+    };
+    for packet_us in [11, 100] {
+        let mut tapes = vec![held_back(packet_us); 6];
+        assert!(RequestMetrics::of(&tapes[0]).tpot.is_some());
+        tapes.resize(10, tape(0, &[(20, 1), (110, 1), (200, 1)]));
+        let text = "replies came all at once: of 6 of 10 replies all output came within 1 % of the time since the sending, most events together; the server does not stream, or something before the client holds events back, so TTFT is the time of the whole reply, and TPOT and ITL are those of its packets";
+        assert_one(&verdict_on(&tapes), Verdict::Suspect, text);
+        tapes.push(tape(0, &[(20, 1), (110, 1), (200, 1)]));
+        tapes.push(tape(0, &[(20, 1), (110, 1), (200, 1)]));
+        assert_eq!(verdict_on(&tapes).verdict, Verdict::Valid);
+    }
+    // A long prompt and a short answer, token by token: a pace it is.
+    let short = vec![tape(0, &[(5_000, 1), (5_010, 1), (5_020, 1)]); 10];
+    assert_eq!(verdict_on(&short).verdict, Verdict::Valid);
 }
 
 /// Half a CPU: whose stamps they are decides what becomes of the figures.

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::agree::{changed, files_must_agree, repeats_must_agree};
 use super::level::Repeat;
+use super::notes::failed_have_no_latencies;
 use super::repeats::by_repeats;
 use super::{CompareError, CompareOptions, UnlikeRuns, level, notes};
 use crate::level::SUMMARY;
@@ -291,26 +292,40 @@ fn table(
     };
     let (of_a, of_b) = (repeats(a), repeats(b));
     let (of_a, of_b) = (of_a.iter().collect::<Vec<_>>(), of_b.iter().collect::<Vec<_>>());
-    by_repeats(&of_a, &of_b, notes, settings).or_else(|| {
+    let mut of_failures = None;
+    let table = by_repeats(&of_a, &of_b, notes, settings).or_else(|| {
         let is_tokenless = first.summary.tokens.source == Some(TokenSource::Tokenless);
         let output = if is_tokenless { ReplyOutput::None } else { ReplyOutput::Tokens };
-        let settings = settings(output);
+        let mut settings = settings(output);
+        let failed = [first, other].map(|level| level.summary.requests.failures());
+        if failed.iter().sum::<u64>() > 0 {
+            settings.figures = settings.figures.with_failures();
+        }
+        of_failures = failed_have_no_latencies(failed, "");
         let of = |level: &SummaryDocument| -> Vec<IntervalFigure> {
             let wanted = settings.figures.decided.iter().chain(&settings.figures.beside);
             wanted.filter_map(|figure| known(level, *figure)).collect()
         };
         Some(ComparisonTable::of_intervals(&of(first), &of(other), &settings))
-    })
+    });
+    notes.extend(of_failures);
+    table
 }
 
 /// A figure of a level as its summary has it; none where it is unknown there.
 fn known(level: &SummaryDocument, figure: LevelFigure) -> Option<IntervalFigure> {
     let (metric, statistic, level) = (figure.metric, figure.statistic, &level.summary);
     let sample = metric.distribution(level);
+    let requests = &level.requests;
+    // Of how many requests a share of failed ones is.
+    let counted = match figure {
+        LevelFigure::FAILED_SHARE => requests.answerable(),
+        _ => requests.completed,
+    };
     Some(IntervalFigure {
         figure,
         value: metric.measured(statistic, level)?,
         interval: metric.interval(statistic, level),
-        n: sample.map_or(level.requests.completed, |sample| sample.n),
+        n: sample.map_or(counted, |sample| sample.n),
     })
 }

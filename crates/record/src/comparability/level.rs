@@ -39,6 +39,8 @@ pub(super) struct Level {
 pub(super) struct Repeat {
     pub(super) figures: RoundFigures,
     pub(super) output: ReplyOutput,
+    /// How many of its requests failed, without those that the client cancelled.
+    pub(super) failed: u64,
     /// Whether it kept the goals of its run, at their loose ends; none where there are none, or one cannot be judged.
     pub(super) keeps_goals: Option<bool>,
     /// These goals, in words.
@@ -56,7 +58,8 @@ impl Repeat {
         let is_whole = document.status() == LevelStatus::Finished;
         let keeps_goals = slo.and_then(|slo| keeps(slo, summary));
         let (figures, goals) = (RoundFigures::of(summary), slo.map(Slo::to_string));
-        is_whole.then_some(Self { figures, output, keeps_goals, goals })
+        let failed = summary.requests.failures();
+        is_whole.then_some(Self { figures, output, failed, keeps_goals, goals })
     }
 }
 

@@ -94,10 +94,7 @@ pub(super) fn unpaired(
         RequestPairing::ByNumber => "; the requests paired with them are left out too",
         RequestPairing::None => "",
     };
-    let (a, b) = (baseline.failed(), candidate.failed());
-    if a + b > 0 {
-        notes.push(format!("failed requests have no latencies: A {a}, B {b}{pairs}"));
-    }
+    notes.extend(failed_have_no_latencies([baseline.failed(), candidate.failed()], pairs));
     let (a, b) = (baseline.cancelled(), candidate.cancelled());
     if a + b > 0 {
         notes.push(format!(
@@ -105,6 +102,11 @@ pub(super) fn unpaired(
         ));
     }
     notes
+}
+
+/// Of how many requests of each side latencies tell nothing; `pairs` is what becomes of their partners.
+pub(super) fn failed_have_no_latencies([a, b]: [u64; 2], pairs: &str) -> Option<String> {
+    (a + b > 0).then(|| format!("failed requests have no latencies: A {a}, B {b}{pairs}"))
 }
 
 /// Requests of which there is no tape, which are bad ones in each run's own share of good requests.

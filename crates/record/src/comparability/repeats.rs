@@ -3,6 +3,7 @@
 use fizeau_metrics::{ComparisonSettings, ComparisonTable, ReplyOutput, RoundFigures};
 
 use super::level::Repeat;
+use super::notes::failed_have_no_latencies;
 
 /// The comparison of the repeats of both sides; none where a side's only run is compared with the other's, or there are too few of
 /// them, which is then among the notes.
@@ -20,8 +21,16 @@ pub(super) fn by_repeats(
     };
     let output = baseline.first().map_or(ReplyOutput::Tokens, |first| first.output);
     let (a, b) = (figures(baseline), figures(candidate));
-    match ComparisonTable::of_runs(&a, &b, &settings(output)) {
-        Ok(table) => Some(table),
+    let mut settings = settings(output);
+    if a.iter().chain(&b).any(RoundFigures::has_failures) {
+        settings.figures = settings.figures.with_failures();
+    }
+    match ComparisonTable::of_runs(&a, &b, &settings) {
+        Ok(table) => {
+            let failed = |side: &[&Repeat]| side.iter().map(|repeat| repeat.failed).sum();
+            notes.extend(failed_have_no_latencies([failed(baseline), failed(candidate)], ""));
+            Some(table)
+        }
         Err(few) => {
             notes.push(format!("{few}; the first run of each side is compared"));
             None

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fizeau_core::{Estimate, Interval};
-use fizeau_metrics::LevelFigure;
+use fizeau_metrics::{ComparisonAnswer, LevelFigure};
 use fizeau_record::{
     CompareError, CompareOptions, ComparisonReport, FrontierDistance, FrontierPoint, MissingLevels,
     UnlikeRuns,
@@ -156,6 +156,34 @@ fn failures_of_either_side_are_compared() {
     };
     assert!(!shows("bench bench"));
     assert!(shows("bench faults") && shows("faults bench") && shows("faults faults"));
+    assert!(!shows("bench/summary.json bench/summary.json"));
+    assert!(shows("bench/summary.json faults/summary.json"));
+}
+
+/// Repeats of a side are asked as one run each is, as folders and as files: 7 of 30 failed, of the others none of 72.
+#[test]
+fn failures_of_repeats_are_compared() {
+    let scratch = Scratch::new("failing-repeats");
+    let place = |name: &str, from: &str| {
+        copy(&fixture(from), &scratch.0.join(name));
+        scratch.0.join(name)
+    };
+    let runs = ["one", "two", "three"].map(|name| place(name, "bench"));
+    let broken = place("broken", "faults");
+    let mut options = CompareOptions::default();
+    options.unlike = UnlikeRuns::Compare;
+    for file in ["", "summary.json"] {
+        let of = |path: &PathBuf| if file.is_empty() { path.clone() } else { path.join(file) };
+        let side = |paths: &[PathBuf]| paths.iter().map(of).collect::<Vec<_>>();
+        let sides = [side(&runs), side(std::slice::from_ref(&broken))];
+        let report = ComparisonReport::of_sides(&sides, &options).unwrap();
+        let level = &report.comparisons[0].levels[0];
+        let worse = level.table.answered(ComparisonAnswer::Worse);
+        assert!(worse.into_iter().any(|of| of == LevelFigure::FAILED_SHARE), "{:?}", level.table);
+        let note = "failed requests have no latencies: A 0, B 7";
+        assert!(level.notes.iter().any(|said| said == note), "{:?}", level.notes);
+        assert!(!report.passes());
+    }
 }
 
 /// A frontier with a fifth less latency at each rate is a fifth better, and the ends of that are below nothing.

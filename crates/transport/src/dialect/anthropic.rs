@@ -12,7 +12,7 @@ use super::{BodyInput, Builtin, RequestError, WireEvent};
 /// `/v1/messages` as Anthropic, vLLM, llama.cpp's server and Ollama speak it.
 ///
 /// The output count of `message_start` is a stand-in and is ignored; those of `message_delta` are cumulative.
-/// Signatures of thoughts are no tokens. Generating past the model's own end cannot be asked for.
+/// Signatures of thoughts are no tokens, but tell of thoughts that are not displayed. Generating past the model's own end cannot be asked for.
 pub(super) static MESSAGES: Builtin = Builtin {
     varying: Some(&["output_tokens"]),
     ..Builtin::stream(body, |event| json::object(event, classify))
@@ -59,7 +59,8 @@ struct AnthropicMessage {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Block<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, rename = "type")]
+    kind: TextField<'a>,
     text: TextField<'a>,
     thinking: TextField<'a>,
     partial_json: TextField<'a>,
@@ -75,6 +76,14 @@ struct AnthropicUsage {
     cache_creation_input_tokens: WholeCount,
     cache_read_input_tokens: WholeCount,
     output_tokens: WholeCount,
+    output_tokens_details: Option<AnthropicTokenDetails>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct AnthropicTokenDetails {
+    /// Those of `output_tokens` that were thoughts (since version 0.105.0 of Anthropic's SDK).
+    thinking_tokens: WholeCount,
 }
 
 fn classify(said: AnthropicEvent<'_>) -> WireEvent<'_> {
@@ -106,6 +115,9 @@ fn classify(said: AnthropicEvent<'_>) -> WireEvent<'_> {
 }
 
 fn take_block<'a>(event: &mut WireEvent<'a>, block: Block<'a>) {
+    // Where thoughts are not displayed there is the block, and a signature, without any text of it.
+    let is_thought = matches!(&*block.kind.0, "thinking" | "redacted_thinking" | "signature_delta");
+    event.has_thought = is_thought;
     event.visible = block.text.0;
     event.reasoning = block.thinking.0;
     event.tool_call = block.name.0;
@@ -126,8 +138,10 @@ impl AnthropicUsage {
     }
 
     fn of_all(&self) -> Option<Usage> {
+        let details = self.output_tokens_details.as_ref();
         json::counted(Usage {
             completion_tokens: self.output_tokens.tokens(),
+            reasoning_tokens: details.and_then(|details| details.thinking_tokens.tokens()),
             ..self.of_input().unwrap_or_default()
         })
     }

@@ -97,6 +97,16 @@ struct OpenAiReasoningDetail<'a> {
 struct OpenAiToolCall<'a> {
     #[serde(borrow)]
     function: Option<OpenAiFunction<'a>>,
+    custom: Option<OpenAiCustomTool<'a>>,
+}
+
+/// A tool whose input is free text.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct OpenAiCustomTool<'a> {
+    #[serde(borrow)]
+    name: TextField<'a>,
+    input: TextField<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -170,6 +180,7 @@ fn classify(chunk: OpenAiChunk<'_>) -> WireEvent<'_> {
         usage: chunk.usage(),
         ..WireEvent::default()
     };
+    let untold = chunk.usage.as_ref().and_then(OpenAiUsage::untold);
     let mut has_choice = false;
     for choice in chunk.choices {
         has_choice = true;
@@ -177,6 +188,13 @@ fn classify(chunk: OpenAiChunk<'_>) -> WireEvent<'_> {
     }
     let running = event.usage.and_then(|usage| usage.completion_tokens);
     event.running = running.map(Tokens::get).filter(|_| has_choice);
+    // A count under way is of what came so far, and its total no more than a sum; the last one is of all.
+    if let (Some(untold), Some(usage)) = (untold, &mut event.usage)
+        && (!has_choice || event.finish.is_some())
+    {
+        usage.reasoning_tokens = Some(untold);
+        usage.completion_tokens = usage.completion_tokens.map(|count| count + untold);
+    }
     event
 }
 
@@ -198,14 +216,18 @@ fn take_choice<'a>(event: &mut WireEvent<'a>, choice: Choice<'a>) {
 fn take_delta<'a>(event: &mut WireEvent<'a>, delta: Delta<'a>) {
     append(&mut event.visible, delta.content.text);
     append(&mut event.refusal, delta.refusal.0);
-    let calls = delta.tool_calls.into_iter().filter_map(|call| call.function);
-    let mut calls = calls.peekable();
-    // One call under the old and the new name is still one.
-    let old = delta.function_call.filter(|_| calls.peek().is_none());
-    for function in calls.chain(old) {
-        append(&mut event.tool_call, function.name.0);
-        append(&mut event.tool_call, function.arguments.0);
+    let mut has_function = false;
+    for OpenAiToolCall { function, custom } in delta.tool_calls {
+        if let Some(custom) = custom {
+            append(&mut event.tool_call, custom.name.0);
+            append(&mut event.tool_call, custom.input.0);
+        }
+        has_function |= function.is_some();
+        function.into_iter().for_each(|function| take_function(event, function));
     }
+    // One call under the old and the new name is still one.
+    let old = delta.function_call.filter(|_| !has_function);
+    old.into_iter().for_each(|function| take_function(event, function));
     // One thought under several names is still one: servers in transition send the old and the new key.
     let mut reasoning = delta.reasoning.0;
     if reasoning.is_empty() {
@@ -219,6 +241,11 @@ fn take_delta<'a>(event: &mut WireEvent<'a>, delta: Delta<'a>) {
     }
     append(&mut event.reasoning, delta.content.thinking);
     append(&mut event.reasoning, reasoning);
+}
+
+fn take_function<'a>(event: &mut WireEvent<'a>, function: OpenAiFunction<'a>) {
+    append(&mut event.tool_call, function.name.0);
+    append(&mut event.tool_call, function.arguments.0);
 }
 
 impl OpenAiChunk<'_> {
@@ -258,10 +285,11 @@ impl OpenAiUsage {
         let cached = prompt.and_then(|details| details.cached_tokens.0);
         let reasoning = completion.and_then(|details| details.reasoning_tokens.0);
         let reasoning = reasoning.or(self.reasoning_tokens.0);
+        let cached = cached.or(self.prompt_cache_hit_tokens.0);
         Usage {
             prompt_tokens: self.prompt_tokens.tokens(),
             completion_tokens: self.generated(reasoning).map(Tokens::new),
-            cached_tokens: cached.or(self.prompt_cache_hit_tokens.0).map(Tokens::new),
+            cached_tokens: cached.map(Tokens::new),
             reasoning_tokens: reasoning.map(Tokens::new),
         }
     }
@@ -269,8 +297,22 @@ impl OpenAiUsage {
     /// All generated tokens. Thoughts are among the completion's, but for servers that count them beside it: these tell by their total.
     fn generated(&self, reasoning: Option<u64>) -> Option<u64> {
         let completion = self.completion_tokens.0?;
-        let all = completion.checked_add(reasoning.unwrap_or_default())?;
-        let total = self.prompt_tokens.0.and_then(|prompt| prompt.checked_add(all));
-        Some(if total.is_some() && total == self.total_tokens.0 { all } else { completion })
+        let is_beside = reasoning.is_some() && self.beyond() == reasoning;
+        Some(completion.saturating_add(reasoning.filter(|_| is_beside).unwrap_or_default()))
+    }
+
+    /// What the total has beyond prompt and completion.
+    fn beyond(&self) -> Option<u64> {
+        let known = self.prompt_tokens.0?.checked_add(self.completion_tokens.0?)?;
+        self.total_tokens.0?.checked_sub(known)
+    }
+
+    /// Thoughts that only the total tells of, as of gateways before Gemini; of a total with something else in it, such as the cached part of
+    /// the prompt once more, none.
+    fn untold(&self) -> Option<Tokens> {
+        let Usage { cached_tokens, reasoning_tokens, prompt_tokens, .. } = self.to_usage();
+        let beyond = self.beyond().map(Tokens::new).filter(|beyond| *beyond > Tokens::ZERO)?;
+        let is_counted = prompt_tokens > Some(Tokens::ZERO) && reasoning_tokens.is_none();
+        (is_counted && cached_tokens != Some(beyond)).then_some(beyond)
     }
 }

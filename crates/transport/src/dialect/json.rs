@@ -77,13 +77,21 @@ pub(super) fn error_words(field: Option<&Value>) -> Option<String> {
 pub(super) fn take_finish(event: &mut WireEvent<'_>, reason: &str) {
     event.finish = Some(match reason {
         "" => return,
-        "length" | "limit" | "max_tokens" | "max_output_tokens" | "MAX_TOKENS" => Finish::Length,
+        // The last two are Mistral's and Anthropic's for the end of the model's context.
+        "length"
+        | "limit"
+        | "max_tokens"
+        | "max_output_tokens"
+        | "MAX_TOKENS"
+        | "model_length"
+        | "model_context_window_exceeded" => Finish::Length,
         "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "word" | "STOP" => {
             Finish::Stop
         }
         "tool_calls" | "function_call" | "tool_use" => Finish::ToolCalls,
+        // `timeout` is TensorRT-LLM's (executor/result.py) for a request that its executor cut off.
         "abort" | "cancelled" | "content_filter" | "error" | "failed" | "parse_error"
-        | "refusal" => {
+        | "refusal" | "timeout" => {
             event.error.get_or_insert_with(|| ended_with(reason));
             return;
         }

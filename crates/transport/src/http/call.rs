@@ -16,7 +16,7 @@ use super::endpoint::{ConnectionChoice, Endpoint, Payload};
 use super::h1::ReplyHead;
 use super::log::IoLog;
 use super::reading::{BodyContent, BodyKind, BodyReading, EndedBody};
-use super::resend::UnansweredBreak;
+use super::resend::{KeptConnections, UnansweredBreak};
 use super::watchdog::{TimeoutAlarm, WaitPhase, Watchdog};
 use super::wire::{BodyEnding, DrivenConnection, ReplyHeadError, SHORTEST_KEEP_ALIVE};
 use crate::dialect::chunk;
@@ -191,6 +191,10 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
         payload: Payload,
     ) -> Result<StartedReply<C>, NoReplyHead> {
         let log = Arc::clone(wire.log());
+        let server = match wire.has_answered() && !self.endpoint.keeps_alive() {
+            true => KeptConnections::PerhapsClosed,
+            false => KeptConnections::Kept,
+        };
         self.log = Some(Arc::clone(&log));
         let sent = self.first_sent.unwrap_or_else(|| self.transport.clock.now());
         self.watchdog.enter(WaitPhase::FirstToken, sent);
@@ -209,7 +213,7 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
                 Err(NoReplyHead::Untaken(why))
             }
             Ok(Err(ReplyHeadError::Cut(why))) if log.first_read().is_none() => {
-                match self.may_be_untaken(&log, wire.known_round_trip()) {
+                match self.may_be_untaken(&log, wire.known_round_trip(), server) {
                     true => Err(NoReplyHead::Untaken(why)),
                     false => Err(NoReplyHead::Failed(self.unanswered(&why))),
                 }
@@ -220,14 +224,18 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
     }
 
     /// Whether the server can have closed the connection of `log`, which is broken, before the request came to it.
-    fn may_be_untaken(&self, log: &IoLog, round_trip: Option<Nanos>) -> bool {
+    fn may_be_untaken(
+        &self,
+        log: &IoLog,
+        round_trip: Option<Nanos>,
+        server: KeptConnections,
+    ) -> bool {
         let (Some(sent), Some(rest)) = (log.first_write(), log.rest()) else {
             // Nothing was sent.
             return true;
         };
         let after = self.transport.clock.now().saturating_since(sent);
-        let keeps_alive = self.endpoint.keeps_alive();
-        self.transport.race.explains(&UnansweredBreak { rest, after, round_trip, keeps_alive })
+        self.transport.race.explains(&UnansweredBreak { rest, after, round_trip, server })
     }
 
     /// Gives the connection back for another request, whose stamps will then overwrite ours.
@@ -239,11 +247,13 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
     /// Takes the marks over from the socket.
     fn note_io(&mut self) {
         if let Some(log) = self.log.take() {
-            self.marks.send_start = self.first_sent.or_else(|| log.first_write());
+            self.marks.send_start = log.first_write();
             self.marks.send_end = log.last_write();
             self.marks.first_byte = log.first_read();
             self.stamps = log.stamps();
         }
+        // There may never have been a second connection to send it on again.
+        self.marks.send_start = self.first_sent.or(self.marks.send_start);
     }
 
     /// Looks for a limit that is reached. `now` may be any instant since the task was woken.

@@ -13,7 +13,8 @@ use super::socket::Stamped;
 #[cfg(feature = "tls")]
 use super::tls::{Handshakes, handshake};
 use crate::target::{
-    BaseUrl, HttpVersion, ProxyRoute, StampChoice, Target, UrlAuthority, UrlHost, UrlScheme,
+    BaseUrl, HttpVersion, ProxyError, ProxyRoute, StampChoice, Target, UrlAuthority, UrlHost,
+    UrlScheme,
 };
 
 /// How one endpoint is reached.
@@ -21,6 +22,8 @@ use crate::target::{
 pub(super) struct EndpointConnector {
     whom: UrlAuthority,
     via: Option<ProxyRoute>,
+    /// Why it cannot be reached: it would be through a proxy that cannot be used.
+    closed: Option<ProxyError>,
     version: HttpVersion,
     #[cfg(feature = "tls")]
     tls: Option<Handshakes>,
@@ -34,9 +37,14 @@ pub(super) struct EndpointConnector {
 impl EndpointConnector {
     pub(super) fn new(target: &Target, base: &BaseUrl) -> Self {
         let connections = target.connections();
+        let (via, closed) = match connections.proxy.via(base) {
+            Ok(via) => (via.cloned(), None),
+            Err(error) => (None, Some(error)),
+        };
         Self {
             whom: base.authority.clone(),
-            via: connections.proxy.via(base).cloned(),
+            via,
+            closed,
             version: connections.version,
             #[cfg(feature = "tls")]
             tls: (base.scheme == UrlScheme::Https)
@@ -83,6 +91,9 @@ impl EndpointConnector {
         clock: &C,
         stamps: StampChoice,
     ) -> Result<(Io<C>, ConnectMarks), Failure> {
+        if let Some(error) = &self.closed {
+            return Err(Failure::new(FailureClass::Connect, error.to_string()));
+        }
         let start = clock.now();
         let peer = self.peer();
         let (addresses, dns) = match &peer.host {

@@ -26,9 +26,22 @@ pub(super) struct UnansweredBreak {
     pub(super) after: Nanos,
     /// The connection's round trip, where it is known.
     pub(super) round_trip: Option<Nanos>,
-    /// Whether the server is known to keep its connections between requests.
-    pub(super) keeps_alive: bool,
+    /// What is known of how the server keeps its connections.
+    pub(super) server: KeptConnections,
 }
+
+/// What is known of whether a server keeps the connection between requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KeptConnections {
+    /// It is known to, or the connection has carried no reply after which it could have been closed, as one that was opened ahead.
+    Kept,
+    /// It may close each after its reply.
+    PerhapsClosed,
+}
+
+/// A server that closes each connection after its reply does so within this, however busy it is: whoever sits on a request for longer has
+/// taken it.
+const LATEST_CLOSE: Nanos = Nanos::from_secs(1);
 
 impl KeepAliveRace {
     /// Servers' keep-alive timers are of seconds (gunicorn 2 s, uvicorn 5 s, nginx 75 s), so that a connection in steady use is
@@ -42,7 +55,8 @@ impl KeepAliveRace {
     pub(super) fn explains(&self, broken: &UnansweredBreak) -> bool {
         let within = broken.round_trip.map_or(self.within, |way| (way * 2).max(self.within));
         let is_timer = broken.rest >= self.rest && broken.after <= within;
-        is_timer || !broken.keeps_alive
+        let is_closed = broken.server == KeptConnections::PerhapsClosed;
+        is_timer || is_closed && broken.after <= LATEST_CLOSE
     }
 }
 
@@ -50,23 +64,25 @@ impl KeepAliveRace {
 mod tests {
     use fizeau_core::Nanos;
 
+    use super::KeptConnections::{Kept, PerhapsClosed};
     use super::{KeepAliveRace, UnansweredBreak};
 
     #[test]
     fn only_what_breaks_at_once_after_a_rest_can_be_a_keep_alive_timer() {
-        let explained = |keeps_alive, rest, after, round_trip: Option<u64>| {
+        let explained = |server, rest, after, round_trip: Option<u64>| {
             KeepAliveRace::USUAL.explains(&UnansweredBreak {
                 rest: Nanos::from_millis(rest),
                 after: Nanos::from_millis(after),
                 round_trip: round_trip.map(Nanos::from_millis),
-                keeps_alive,
+                server,
             })
         };
-        let explains = |rest, after, round_trip| explained(true, rest, after, round_trip);
+        let explains = |rest, after, round_trip| explained(Kept, rest, after, round_trip);
         assert!(explains(1_000, 0, None) && explains(5_000, 10, Some(1)));
         assert!(!explains(999, 0, Some(1)), "a connection in use");
         assert!(!explains(5_000, 11, Some(1)) && !explains(5_000, 500, None), "taken and held");
-        assert!(explained(false, 0, 500, None), "closed after each reply");
+        assert!(explained(PerhapsClosed, 0, 500, None), "closed after each reply");
+        assert!(!explained(PerhapsClosed, 0, 1_001, None), "held for a second, so taken");
         assert!(explains(5_000, 160, Some(80)) && !explains(5_000, 161, Some(80)), "a long way");
     }
 }

@@ -73,7 +73,7 @@ pub enum EventDelivery {
     AtOnce,
     /// At least half of them together with the one before.
     Bursts,
-    /// The whole reply in one or two reads, though it took long: something between holds events back, and no
+    /// The whole reply [at once](Tape::came_at_once), though it took long: something between holds events back, and no
     /// latency of a token can be measured.
     Buffered,
 }
@@ -189,10 +189,12 @@ fn flow(tape: &Tape) -> EventDelivery {
         return EventDelivery::Undetermined;
     }
     let apart = gaps(tape).filter(|gap| *gap > Nanos::ZERO).count();
-    if apart <= 1 {
-        return if is_slow(tape) { EventDelivery::Buffered } else { EventDelivery::AtOnce };
+    match is_slow(tape) {
+        true if tape.came_at_once() => EventDelivery::Buffered,
+        false if tape.came_at_once() || apart <= 1 => EventDelivery::AtOnce,
+        _ if 2 * apart < events => EventDelivery::Bursts,
+        _ => EventDelivery::Spaced,
     }
-    if 2 * apart < events { EventDelivery::Bursts } else { EventDelivery::Spaced }
 }
 
 /// Whether a reply took so long that its events would have come apart, had nothing held them back.

@@ -8,7 +8,7 @@ use crate::dialect::{EndRule, WireEvent};
 use crate::event::ReadMark;
 use crate::event_template::TemplateMatch;
 use crate::secret::Secrets;
-use crate::tokens::{EventOutput, PackedOutput};
+use crate::tokens::{EventOutput, PackedOutput, Thoughts};
 
 /// The most events with output, and the most bytes of kept text, of one reply. Far beyond any model's context:
 /// they stop a server that never does.
@@ -38,6 +38,8 @@ pub(super) struct ReplyNotes {
     /// The text, and whether events repeat it.
     growth: CumulativeStream,
     tag: ThinkingTag,
+    /// Whether an event told that the model thought.
+    has_thought: bool,
 }
 
 /// Looks for `<think>` or `</think>` in the answer, however events cut it: what has it streamed its thoughts as text.
@@ -79,6 +81,7 @@ impl ReplyNotes {
             broken: false,
             growth,
             tag: ThinkingTag::default(),
+            has_thought: false,
         }
     }
 
@@ -96,6 +99,7 @@ impl ReplyNotes {
         self.timing = event.timing.or(self.timing);
         self.finish = event.finish.or(self.finish);
         self.done |= event.done;
+        self.has_thought |= event.has_thought;
         if let Some(words) = &event.error {
             let failure = (FailureClass::InStreamError, words.clone());
             self.failure.get_or_insert(failure);
@@ -191,9 +195,13 @@ impl ReplyNotes {
         }
         let total = self.usage.and_then(|usage| usage.completion_tokens);
         let total = total.map(Tokens::get).filter(|total| *total > 0);
-        let thought = self.usage.filter(|_| !self.tag.is_found());
-        let thought = thought.and_then(|usage| usage.reasoning_tokens).map_or(0, Tokens::get);
-        let (arrivals, token_source) = output.count(total, thought);
+        let thoughts = match self.usage.and_then(|usage| usage.reasoning_tokens) {
+            _ if self.tag.is_found() => Thoughts::Counted(0),
+            Some(count) => Thoughts::Counted(count.get()),
+            None if self.has_thought => Thoughts::Uncounted,
+            None => Thoughts::Counted(0),
+        };
+        let (arrivals, token_source) = output.count(total, thoughts);
         let body_may_end = match rule {
             EndRule::Body => true,
             EndRule::FinishThenBody => self.finish.is_some(),

@@ -6,7 +6,7 @@ use fizeau_core::Nanos;
 
 use super::Target;
 use super::balance::{Balancer, LoadBalancing};
-use super::proxy::Proxy;
+use super::proxy::{Proxy, ProxyError};
 #[cfg(feature = "tls")]
 use super::trust::{TlsSettings, Trust, TrustError};
 
@@ -120,13 +120,16 @@ impl Target {
     }
 
     /// The proxies that requests go through, each once and without user and password.
-    #[must_use]
-    pub fn proxies(&self) -> Vec<String> {
-        let through = self.bases().filter_map(|base| self.connections.proxy.via(base));
-        let mut names: Vec<String> = through.map(ToString::to_string).collect();
+    ///
+    /// # Errors
+    /// If one of them cannot be used. Requests that would go through it then fail.
+    pub fn proxies(&self) -> Result<Vec<String>, ProxyError> {
+        let through = self.bases().filter_map(|base| self.connections.proxy.via(base).transpose());
+        let names = through.map(|via| via.map(ToString::to_string));
+        let mut names: Vec<String> = names.collect::<Result<_, ProxyError>>()?;
         names.sort_unstable();
         names.dedup();
-        names
+        Ok(names)
     }
 
     pub(crate) const fn connections(&self) -> &ConnectionSettings {

@@ -18,16 +18,16 @@ use crate::secret::{Secret, Secrets, base64, percent_decoded};
 /// let proxy = Proxy::from_variables(|name| {
 ///     let found = environment.iter().find(|(known, _)| *known == name);
 ///     found.map(|(_, value)| (*value).to_owned())
-/// })?;
-/// assert_eq!(proxy.of("http://api.example.com"), Some("http://***@proxy.lan:3128".to_owned()));
-/// assert_eq!(proxy.of("http://llm.lan"), None);
-/// assert_eq!(proxy.of("http://localhost:8000"), None);
+/// });
+/// assert_eq!(proxy.of("http://api.example.com")?, Some("http://***@proxy.lan:3128".to_owned()));
+/// assert_eq!(proxy.of("http://llm.lan")?, None);
+/// assert_eq!(proxy.of("http://localhost:8000")?, None);
 /// # Ok::<(), fizeau_transport::ProxyError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Proxy {
-    http: Option<ProxyRoute>,
-    https: Option<ProxyRoute>,
+    http: Option<Result<ProxyRoute, ProxyError>>,
+    https: Option<Result<ProxyRoute, ProxyError>>,
     exempt: Vec<ProxyExemption>,
 }
 
@@ -81,51 +81,53 @@ impl Proxy {
     /// the one they assume. The exceptions are separated by commas or spaces: `*` for all, a host or domain with all
     /// names below it, each with a port or without; or a network of addresses as `10.0.0.0/8`.
     ///
-    /// # Errors
-    /// If a proxy cannot be used: another scheme than `http://`, no port, no such host.
-    pub fn from_variables(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ProxyError> {
+    /// One that cannot be used is an error of the requests that would go through it alone, of which there may be none: [`Proxy::of`]
+    /// tells.
+    #[must_use]
+    pub fn from_variables(lookup: impl Fn(&str) -> Option<String>) -> Self {
         let first = |names: &[&str]| {
             let mut set = names.iter().filter_map(|name| Some((name.to_string(), lookup(name)?)));
             set.find(|(_, value)| !value.trim().is_empty())
         };
         let via = |names: &[&str]| {
-            first(names)
-                .map(|(variable, url)| {
-                    ProxyRoute::parse(url.trim()).map_err(|why| ProxyError { variable, why })
-                })
-                .transpose()
+            first(names).map(|(variable, url)| {
+                ProxyRoute::parse(url.trim()).map_err(|why| ProxyError { variable, why })
+            })
         };
         let exempt =
             first(&["no_proxy", "NO_PROXY"]).map(|(_, list)| ProxyExemption::parse_all(&list));
-        Ok(Self {
-            http: via(&["http_proxy", "all_proxy", "ALL_PROXY"])?,
-            https: via(&["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])?,
+        Self {
+            http: via(&["http_proxy", "all_proxy", "ALL_PROXY"]),
+            https: via(&["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]),
             exempt: exempt.unwrap_or_default(),
-        })
+        }
     }
 
     /// The proxy that requests to `base_url` go through, without its user and password; none if they go straight, or
     /// if that is no base URL.
-    #[must_use]
-    pub fn of(&self, base_url: &str) -> Option<String> {
-        let base = BaseUrl::parse(base_url).ok()?;
-        self.via(&base).map(ToString::to_string)
+    ///
+    /// # Errors
+    /// If it cannot be used: another scheme than `http://`, no port, no such host.
+    pub fn of(&self, base_url: &str) -> Result<Option<String>, ProxyError> {
+        let Ok(base) = BaseUrl::parse(base_url) else { return Ok(None) };
+        Ok(self.via(&base)?.map(ToString::to_string))
     }
 
-    pub(crate) fn via(&self, base: &BaseUrl) -> Option<&ProxyRoute> {
+    pub(crate) fn via(&self, base: &BaseUrl) -> Result<Option<&ProxyRoute>, ProxyError> {
         let host = &base.authority.host;
         if host.is_loopback() || self.exempt.iter().any(|exempt| exempt.covers(&base.authority)) {
-            return None;
+            return Ok(None);
         }
-        match base.scheme {
-            UrlScheme::Http => self.http.as_ref(),
-            UrlScheme::Https => self.https.as_ref(),
-        }
+        let via = match base.scheme {
+            UrlScheme::Http => &self.http,
+            UrlScheme::Https => &self.https,
+        };
+        via.as_ref().map(Result::as_ref).transpose().map_err(ProxyError::clone)
     }
 
     /// Adds what a proxy might repeat.
     pub(crate) fn hide_in(&self, secrets: &mut Secrets) {
-        for via in self.http.iter().chain(&self.https) {
+        for via in self.http.iter().chain(&self.https).flatten() {
             for secret in via.authorization.iter().chain(&via.password) {
                 for word in secret.expose().split_ascii_whitespace().filter(|word| *word != "Basic")
                 {

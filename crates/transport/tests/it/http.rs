@@ -227,6 +227,37 @@ async fn nothing_else_is_tried_again() {
     assert_eq!((server.requests().len(), tape.connection), (3, Connection::ReplacedStale));
 }
 
+/// A connection that was opened ahead has had no reply after which a server could have closed it: what broke is the first wave of a run,
+/// which a load balancer or an engine took and dropped.
+#[tokio::test]
+async fn a_request_on_a_connection_opened_ahead_is_not_tried_again() {
+    let server = Server::run(vec![vec![Step::Request], stream(&good())]);
+    let transport = transport(target(&server.url()));
+    transport.preconnect(1).await.unwrap();
+    let tape = ask(&transport).await;
+    check_failure(&tape, FailureClass::Connect, None, "closed the connection after the request");
+    assert_eq!((server.requests().len(), tape.connection), (1, Connection::Reused));
+}
+
+/// It was sent, and in flight until the connection for the second try was refused.
+#[tokio::test]
+async fn what_cannot_be_sent_again_was_sent_once() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = std::thread::spawn(move || {
+        let (only, _) = listener.accept().unwrap();
+        drop(listener);
+        follow(&dropping(), &only, &Mutex::default());
+    });
+    let transport = rested(&format!("http://{address}"));
+    assert!(ask(&transport).await.is_success());
+    let tape = ask(&transport).await;
+    check_failure(&tape, FailureClass::Connect, None, "connect");
+    assert_eq!(tape.connection, Connection::ReplacedStale);
+    assert!(tape.marks.send_start.is_some(), "{:?}", tape.marks);
+    server.join().unwrap();
+}
+
 #[tokio::test]
 async fn a_body_that_ends_with_its_connection() {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";

@@ -1,8 +1,8 @@
 //! Which requests go through which proxy.
 
-use fizeau_transport::{Proxy, ProxyError};
+use fizeau_transport::Proxy;
 
-fn proxy(variables: &[(&str, &str)]) -> Result<Proxy, ProxyError> {
+fn proxy(variables: &[(&str, &str)]) -> Proxy {
     Proxy::from_variables(|name| {
         let found = variables.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| (*value).to_owned())
@@ -11,7 +11,7 @@ fn proxy(variables: &[(&str, &str)]) -> Result<Proxy, ProxyError> {
 
 #[track_caller]
 fn check(variables: &[(&str, &str)], url: &str, expected: Option<&str>) {
-    let via = proxy(variables).unwrap().of(url);
+    let via = proxy(variables).of(url).unwrap();
     assert_eq!(via.as_deref(), expected, "{variables:?} {url}");
 }
 
@@ -95,15 +95,19 @@ fn a_proxy_that_cannot_be_used_is_refused_by_the_name_of_its_variable() {
         ("http://s3cret:s3cret@:1", "no host"),
     ];
     for (url, why) in cases {
-        let error = proxy(&[("all_proxy", url)]).unwrap_err().to_string();
+        let error = proxy(&[("all_proxy", url)]).of("http://x").unwrap_err().to_string();
         assert!(error.contains("all_proxy") && error.contains(why), "{error}");
         assert!(!error.contains("s3cret"), "{error}");
+        // A variable that plays no part refuses nothing.
+        check(&[("all_proxy", url)], "http://localhost:8000", None);
+        check(&[("all_proxy", url), ("no_proxy", "*")], "http://x", None);
+        check(&[("https_proxy", url), ("http_proxy", "h:1")], "http://x", Some("http://h:1"));
     }
 }
 
 #[test]
 fn credentials_are_never_shown() {
-    let proxy = proxy(&[("http_proxy", "http://me:s3cret@h:1/")]).unwrap();
-    assert_eq!(proxy.of("http://x").as_deref(), Some("http://***@h:1"));
+    let proxy = proxy(&[("http_proxy", "http://me:s3cret@h:1/")]);
+    assert_eq!(proxy.of("http://x").unwrap().as_deref(), Some("http://***@h:1"));
     assert!(!format!("{proxy:?}").contains("s3cret"));
 }

@@ -77,7 +77,7 @@ fn send(target: &PushTarget, exposition: &Exposition, run: &str) -> Result<(), F
             exposition.to_otlp(Nanos::from_nanos(now))
         }
     };
-    let sent = runtime::single()?.block_on(target.send(run, body, endpoint::proxy()?));
+    let sent = runtime::single()?.block_on(target.send(run, body, endpoint::proxy()));
     sent.map_err(|error| broken!("--push {target}: {error}"))?;
     tell!("sent to {}", target.address(run));
     Ok(())

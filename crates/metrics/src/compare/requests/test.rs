@@ -198,13 +198,16 @@ impl TestableFigure {
 
     /// How uneven the counts of a share are; what comes in a row counts as often as it knows.
     fn by_counts(&self) -> Option<PValue> {
+        /// Of more failures than this draws know as much.
+        const MOST_EVENTS: u64 = 2_000;
         let count = |side: &SeriesWithFigure| {
             let values = side.values();
             let once = 1.0 / Autocorrelation::of(values).map_or(1.0, Autocorrelation::inflation);
             let count = (values.iter().sum::<f64>() * once).round() as u64;
             CountOf { count, of: (values.len() as f64 * once).round() as u64 }
         };
-        fisher_exact(count(&self.a), count(&self.b))
+        let (a, b) = (count(&self.a), count(&self.b));
+        (a.count + b.count <= MOST_EVENTS).then(|| fisher_exact(a, b)).flatten()
     }
 
     /// What the ranks of all latencies say; nothing of rates and shares.

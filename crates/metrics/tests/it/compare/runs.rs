@@ -1,13 +1,15 @@
 //! Runs of one server differ among themselves: by repeats that is seen, by one run each it has to be known.
 
+use fizeau_core::FailureClass;
 use fizeau_metrics::{
     ComparisonAnswer, ComparisonBasis, ComparisonSettings, ComparisonSide, ComparisonTable,
-    FigureChoice, Interval, IntervalFigure, LevelFigure, RandomBits, ResampleSeed, RoundFigures,
-    RunToRun, TooFewRuns, UntestedReason,
+    ComparisonTest, FigureChoice, GoodputGoals, Interval, IntervalFigure, LevelFigure,
+    LevelSummary, RandomBits, ResampleSeed, RoundFigures, RunToRun, TooFewRuns, UntestedReason,
 };
 use proptest::prelude::*;
 
 use crate::cases;
+use crate::tapes::{failed, tape};
 
 const SHOWN: [LevelFigure; 3] =
     [LevelFigure::P50_TTFT, LevelFigure::P50_TPOT, LevelFigure::OUTPUT_TPS];
@@ -114,6 +116,74 @@ fn the_test_is_students_of_two_samples() {
     assert_eq!(tested.run_to_run, 0.0);
     // What never varies does not differ.
     assert_eq!(table.rows[1].tested.as_ref().unwrap().p().unwrap().get(), 1.0);
+}
+
+/// Runs in which so many of 500 requests fail.
+fn failing(runs: &[u64]) -> Vec<RoundFigures> {
+    let run = |&failures: &u64| {
+        let tapes: Vec<_> = (0..500)
+            .map(|k| {
+                let tape = tape(10 * k, &[(10 * k + 50, 1), (10 * k + 60, 1)]);
+                if k < failures { failed(tape, FailureClass::Status) } else { tape }
+            })
+            .collect();
+        RoundFigures::of(&LevelSummary::of(&tapes, &GoodputGoals::default()))
+    };
+    runs.iter().map(run).collect()
+}
+
+/// Repeats that are all alike know no spread: of shares of 100 % that says little, and one missed goal of 500 is no difference. By hand:
+/// one of the 4 ways to choose a run of four is this one; of 2 and 2 runs, two of 6 are as far apart; of 5 and 5, two of 252.
+#[test]
+fn where_no_run_varies_a_difference_is_as_likely_as_the_way_the_runs_are_dealt() {
+    let p = |a: &[f64], b: &[f64]| {
+        let of = |shares: &[f64]| -> Vec<RoundFigures> {
+            let run = |share: &f64| RoundFigures::from_iter([(LevelFigure::GOOD_SHARE, *share)]);
+            shares.iter().map(run).collect()
+        };
+        let figures = FigureChoice::only([LevelFigure::GOOD_SHARE]);
+        let settings = ComparisonSettings { figures, ..settings() };
+        let table = ComparisonTable::of_runs(&of(a), &of(b), &settings).unwrap();
+        let p = table.rows[0].tested.as_ref().unwrap().p().unwrap().get();
+        (p, table.rows[0].answer().unwrap())
+    };
+    let none = ComparisonAnswer::NoDetectableDifference;
+    let near = |(p, answer): (f64, _), wanted: f64| (p - wanted).abs() < 1e-12 && answer == none;
+    assert!(near(p(&[1.0; 3], &[0.998]), 0.25));
+    assert!(near(p(&[0.998], &[1.0; 3]), 0.25));
+    assert!(near(p(&[1.0; 2], &[0.998; 2]), 2.0 / 6.0));
+    let (p, answer) = p(&[1.0; 5], &[0.99; 5]);
+    assert!((p - 2.0 / 252.0).abs() < 1e-12 && answer == ComparisonAnswer::Worse);
+}
+
+/// Whether more requests fail is asked of repeats as of single runs: by how much runs differ, and by how many of their requests fail.
+#[test]
+fn repeats_of_which_more_requests_fail_are_worse_and_one_failure_is_not() {
+    let compared = |a: &[u64], b: &[u64]| {
+        let (a, b) = (failing(a), failing(b));
+        assert!(!a.iter().any(RoundFigures::has_failures) && b[0].has_failures());
+        let figures = FigureChoice::only([LevelFigure::P50_TTFT]).with_failures();
+        let settings = ComparisonSettings { figures, ..settings() };
+        let table = ComparisonTable::of_runs(&a, &b, &settings).unwrap();
+        assert!(table.asks_of_failures());
+        let tested = table.rows[1].tested.as_ref().unwrap();
+        let tests = tested.tests.iter().map(|test| test.test).collect::<Vec<_>>();
+        (table.rows[1].answer().unwrap(), tested.p().unwrap().get(), tests)
+    };
+    let (worse, none) = (ComparisonAnswer::Worse, ComparisonAnswer::NoDetectableDifference);
+    let [student, fisher] = [ComparisonTest::TwoSampleT, ComparisonTest::FisherExact];
+    let (answer, p, tests) = compared(&[0, 0, 0], &[200]);
+    assert!(answer == worse && p < 1e-9 && tests == [fisher], "{p} {tests:?}");
+    // One request of 2,000 failed, in a run of four: by hand 500 of 2,000.
+    let (answer, p, tests) = compared(&[0, 0, 0], &[1]);
+    assert!(answer == none && (p - 0.25).abs() < 1e-9 && tests == [fisher], "{p} {tests:?}");
+    // Student's test alone would tell 1 and 2 failures from none (p 0.008).
+    let (answer, p, tests) = compared(&[0, 0, 0, 0], &[1, 2]);
+    assert!(answer == worse && (0.03..0.04).contains(&p) && tests == [fisher, student], "{p}");
+    // And what one of two runs did, runs differ by.
+    let (answer, _, tests) = compared(&[0, 0, 0], &[200, 0]);
+    assert!(answer == none && tests == [student, fisher], "{tests:?}");
+    assert_eq!(compared(&[0, 0, 0], &[200, 190]).0, worse);
 }
 
 #[test]

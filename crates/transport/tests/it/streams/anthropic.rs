@@ -66,7 +66,11 @@ pub(super) fn good() -> String {
 }
 
 pub(super) fn cases() -> Vec<Case> {
-    [counts(), channels(), failures()].concat().into_iter().map(|case| case.on(Messages)).collect()
+    [counts(), thoughts(), channels(), failures()]
+        .concat()
+        .into_iter()
+        .map(|case| case.on(Messages))
+        .collect()
 }
 
 fn counts() -> Vec<Case> {
@@ -109,6 +113,52 @@ fn counts() -> Vec<Case> {
             [&*good(), DONE].concat(),
             &[(2, Visible), (2, Visible)],
             FinalUsageSpread,
+            (Ok(Length), "Ga bu"),
+        ),
+    ]
+}
+
+/// A reply whose thoughts show the text `shown`, and what its last usage has beside the 12 tokens of output.
+fn thoughtful(shown: &str, details: &str) -> String {
+    let end = message_delta(r#""model_context_window_exceeded""#, 12);
+    [
+        start(),
+        block(r#""type":"thinking","thinking":"","signature":"""#),
+        delta("thinking_delta", "thinking", shown, ""),
+        delta("signature_delta", "signature", "EqQBCg", ""),
+        event("content_block_stop", r#","index":0"#),
+        block(r#""type":"text","text":"""#),
+        text("Ga"),
+        text(" bu"),
+        end.replace(r#""output_tokens":12"#, &format!(r#""output_tokens":12{details}"#)),
+        event("message_stop", ""),
+    ]
+    .concat()
+}
+
+/// `thinking_tokens` are in Anthropic's usage since version 0.105.0 of its SDK (anthropics/anthropic-sdk-python#1017).
+fn thoughts() -> Vec<Case> {
+    let counted = r#","output_tokens_details":{"thinking_tokens":10}"#;
+    vec![
+        case(
+            "5: Anthropic, thoughts that are counted and not displayed",
+            thoughtful("", counted),
+            &[(11, Visible), V],
+            FinalUsageSpread,
+            (Ok(Length), "Ga bu"),
+        ),
+        case(
+            "5: Anthropic, thoughts that are counted, and a summary of them",
+            thoughtful("hm", counted),
+            &[(10, Reasoning), V, V],
+            FinalUsageSpread,
+            (Ok(Length), "hmGa bu"),
+        ),
+        case(
+            "5: Anthropic, thoughts that are neither counted nor displayed: the total is of more than the events",
+            thoughtful("", ""),
+            &[V, V],
+            Events,
             (Ok(Length), "Ga bu"),
         ),
     ]

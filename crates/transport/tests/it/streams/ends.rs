@@ -22,6 +22,7 @@ fn errors() -> Vec<Case> {
         ("11: abort", finish("abort")),
         ("11: error as a reason", finish("error")),
         ("11: parse error", finish("parse_error")),
+        ("11: TensorRT-LLM, cut off by its executor", finish("timeout")),
         ("11: an error after the end", [DONE, &event(r#"{"error":"late"}"#)].concat()),
     ];
     let failing = failing.map(|(name, bad)| {

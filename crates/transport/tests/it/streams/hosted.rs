@@ -125,6 +125,69 @@ pub(super) fn cases() -> Vec<Case> {
             (Ok(Unstated), "Ga bu"),
         ),
         case(
+            "a gateway before Gemini, thoughts in the total alone (mozilla-ai/any-llm#1290)",
+            [
+                content("Ga"),
+                content(" bu"),
+                event(
+                    r#"{"choices":[],"usage":{"prompt_tokens":20,"completion_tokens":2,"total_tokens":32}}"#,
+                ),
+                DONE.into(),
+            ]
+            .concat(),
+            &[(11, Visible), V],
+            FinalUsageSpread,
+            (Ok(Unstated), "Ga bu"),
+        ),
+        case(
+            "a total with the cached part of the prompt once more tells of no thoughts",
+            [
+                content("Ga"),
+                content(" bu"),
+                event(
+                    r#"{"choices":[],"usage":{"prompt_tokens":20,"completion_tokens":2,"total_tokens":38,"prompt_tokens_details":{"cached_tokens":16}}}"#,
+                ),
+                DONE.into(),
+            ]
+            .concat(),
+            &[V, V],
+            FinalUsageSpread,
+            (Ok(Unstated), "Ga bu"),
+        ),
+        case(
+            "custom tools, whose input is free text (openai/openai-openapi#576)",
+            [
+                delta(
+                    r#""tool_calls":[{"index":0,"id":"c","type":"custom","function":null,"custom":{"name":"shell","input":""}}]"#,
+                    "null",
+                    "",
+                ),
+                delta(
+                    r#""tool_calls":[{"index":0,"id":null,"type":null,"function":null,"custom":{"name":null,"input":"echo"}}]"#,
+                    "null",
+                    "",
+                ),
+                delta(
+                    r#""tool_calls":[{"index":1,"function":{"name":"f","arguments":"{}"},"custom":{}}]"#,
+                    "null",
+                    "",
+                ),
+                delta("", r#""tool_calls""#, ""),
+                DONE.into(),
+            ]
+            .concat(),
+            &[(1, ToolCall), (1, ToolCall), (1, ToolCall)],
+            Events,
+            (Ok(ToolCalls), "shellechof{}"),
+        ),
+        case(
+            "Mistral, the end of the model's context",
+            [delta(r#""content":"Ga""#, r#""model_length""#, ""), DONE.into()].concat(),
+            &[V],
+            Events,
+            (Ok(Length), "Ga"),
+        ),
+        case(
             "Together, the text as that of both routes, and a number for the log-probabilities",
             [
                 event(r#"{"choices":[{"index":0,"text":"Ga","logprobs":-0.1,"finish_reason":null,"delta":{"role":"assistant","content":"Ga","tool_calls":null}}],"usage":null}"#),

@@ -180,8 +180,23 @@ fn hidden_tokens() -> Vec<Case> {
             (Ok(Unstated), "Ga bu"),
         ),
         case(
-            "5: thoughts that were streamed are spread with the rest",
-            [thought, content("Ga"), content(" bu"), mostly_thought(), DONE.into()].concat(),
+            "5: thoughts that were streamed, or a summary of them, have the server's count of them to themselves",
+            [thought.clone(), content("Ga"), content(" bu"), mostly_thought(), DONE.into()]
+                .concat(),
+            &[(10, Reasoning), V, V],
+            FinalUsageSpread,
+            (Ok(Unstated), "hmGa bu"),
+        ),
+        case(
+            "5: where the server's division leaves an event without a token, all are spread over all",
+            [
+                thought,
+                content("Ga"),
+                content(" bu"),
+                mostly_thought().replace(r#""reasoning_tokens":10"#, r#""reasoning_tokens":11"#),
+                DONE.into(),
+            ]
+            .concat(),
             &[(4, Reasoning), (4, Visible), (4, Visible)],
             FinalUsageSpread,
             (Ok(Unstated), "hmGa bu"),
