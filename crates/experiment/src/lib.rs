@@ -127,6 +127,7 @@ pub use simulated::{
 pub use sol::{
     AnsweredLine, CalibrationChoice, FitLevels, FitSources, LoadQuery, PreparedSystem, QueryLine,
     SampleError, SolQuery, SolQueryError, SolSystems, SystemQuery, UnansweredLines,
+    UnfittedServing,
 };
 pub use sweep::{
     LEVEL_TIME, LEVEL_TIME_UNTIL_KNOWN, LevelSize, LevelSpec, LevelYield, LoadSaturation,

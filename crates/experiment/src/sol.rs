@@ -18,7 +18,7 @@ pub use line::QueryLine;
 pub use lines::{AnsweredLine, UnansweredLines};
 pub use query::{LoadQuery, SolQuery, SystemQuery};
 pub(crate) use runs::sample_of;
-pub use samples::{FitSources, SampleError};
+pub use samples::{FitSources, SampleError, UnfittedServing};
 pub(crate) use seen::seen_samples;
 pub(crate) use steps::SeenRequests;
 pub use systems::{CalibrationChoice, PreparedSystem, SolSystems};

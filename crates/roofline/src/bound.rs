@@ -42,7 +42,7 @@ use crate::{LoadAnalysisError, RequestLengths, UniformLoad};
 /// assert_eq!(one.limited_by, LimitedBy::WeightTraffic);
 ///
 /// let many = at(NonZeroU64::new(128).ok_or("zero")?)?;
-/// assert_eq!(format!("{:.1}", many.requests_per_s.get()), "29.3");
+/// assert_eq!(format!("{:.1}", many.requests_per_s.get()), "30.1");
 /// assert_eq!(many.limited_by, LimitedBy::Compute);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -130,15 +130,19 @@ impl Bound {
 
         // Whether cached tokens are the same ones is not known of measured requests, so that they are taken to be.
         let micro = (local / stages).max(1.0);
-        let among = if system.serving().prefix == Prefix::Own { 1.0 } else { micro };
+        let prefix = system.serving().prefix;
+        let among = if prefix == Prefix::Own { 1.0 } else { micro };
+        let [every, decoded, step, single] =
+            [lengths.all(), lengths.decoding(), lengths.step(micro), lengths.single()]
+                .map(|view| view.with_prefix(prefix));
 
         let count = lengths.requests() as f64;
         let ttft = system.bound_prompt(&ideal.time(&lengths.prompt()));
-        let decoding = ideal.all(&lengths.decoding(), lengths.steps());
+        let decoding = ideal.all(&decoded, lengths.steps());
         let per_step = system.serving().tokens_per_step.get() as f64;
         let passes = lengths.passes - lengths.steps() + lengths.steps() / per_step;
-        let all = ideal.all(&lengths.all().among(among), passes / batch);
-        let spared = ideal.all(&lengths.decoding().among(among), 0.0).cache.get();
+        let all = ideal.all(&every.among(among), passes / batch);
+        let spared = ideal.all(&decoded.among(among), 0.0).cache.get();
         let spared = spared * (1.0 - 1.0 / per_step);
         // What a batch does not share is spread over all stages and replicas.
         let spread = stages * active;
@@ -148,8 +152,8 @@ impl Bound {
         let time = memory.max(computing);
         Ok(Self {
             ttft,
-            tpot: yielding(&ideal.time(&lengths.step(micro).among(among)), per_step),
-            single_tpot: yielding(&ideal.time(&lengths.single()), per_step),
+            tpot: yielding(&ideal.time(&step.among(among)), per_step),
+            single_tpot: yielding(&ideal.time(&single), per_step),
             e2el: ttft + yielding(&decoding, per_step) * (1.0 / count),
             requests_per_s: PerSec::new(count / time),
             output_tokens_per_s: PerSec::new(lengths.passes / time),

@@ -174,7 +174,8 @@ pub struct Cost {
 }
 
 impl System {
-    /// What tokens of `load` cost with `batch` sequences running, at `rate`.
+    /// What tokens of `load` cost with `batch` sequences running, at `rate`; of the bound with as many as its rates are of
+    /// ([`System::bound_running`]), so that no other use of the memory makes them cheaper.
     ///
     /// ```
     /// use std::num::NonZeroU64;
@@ -199,6 +200,7 @@ impl System {
         batch: f64,
         rate: &HourlyRate,
     ) -> Cost {
+        let batch = self.rate_batch(by, load, batch);
         let figures = self.figures_at(by, load, batch);
         let phases = self.phases(by, load, batch);
         let beside = self.decoding_beside(load, batch);

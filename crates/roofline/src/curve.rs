@@ -25,6 +25,8 @@ pub enum CurveEnd {
     MaxSequences,
     /// The model's config declares no longer context.
     MaxContext,
+    /// A time that was asked for would be exceeded.
+    Goal,
     /// It was asked for no further.
     Requested,
 }

@@ -15,7 +15,7 @@ use fizeau_core::{PerSec, Seconds};
 use crate::cost::CostShares;
 use crate::estimate_kind::EstimateKind;
 use crate::system::System;
-use crate::{Cost, Figures, HourlyRate, Link, Pass, UniformLoad};
+use crate::{Cost, Figures, HourlyRate, Link, Pass, PassTime, UniformLoad};
 
 /// Instances that only read prompts, and instances that only decode.
 ///
@@ -200,13 +200,26 @@ impl<'a> Disaggregation<'a> {
             when: self.transfer,
             layers: self.prefill.model().layers.iter().map(|layers| layers.count).sum(),
             prompt: self.prefill.prompt_latency(by, &self.prefill.prefill_pass(load)),
+            reading: self.reading(by, load),
             prefill_rate: self.prefill_rate(by, load),
             transfer_rate: self.transfer_rate(by, load),
         }
     }
 
-    /// Prompts per second of all prefill instances. A bound reads the weights once for any number of prompts, an engine for as
-    /// many as wait and a pass has room for ([`crate::Serving::max_batched_tokens`]).
+    /// What a bound of passes that read prompts follows from; nothing of an expectation, whose passes say it.
+    fn reading(&self, by: EstimateKind, load: &UniformLoad) -> ReadingPasses {
+        let deployment = self.prefill.deployment();
+        let each = deployment.replicas() * deployment.pipeline();
+        let ways = f64::from(self.prefill_instances.get()) * f64::from(each);
+        let pass = match by {
+            EstimateKind::Bound => self.prefill.bound_pass(&self.prefill.prefill_pass(load)),
+            EstimateKind::Expected => PassTime::default(),
+        };
+        ReadingPasses { ways, weights: pass.weights, cache: pass.own_cache() }
+    }
+
+    /// Prompts per second of all prefill instances. A bound reads the weights once for as many prompts as are in flight, an engine for
+    /// as many as wait and a pass has room for ([`crate::Serving::max_batched_tokens`]).
     fn prefill_rate(&self, by: EstimateKind, load: &UniformLoad) -> PerSec {
         let system = self.prefill;
         let replicas = f64::from(system.deployment().replicas());
@@ -218,10 +231,29 @@ impl<'a> Disaggregation<'a> {
         let pass = Pass { prompts, ..system.prefill_pass(load) };
         let pass = system.pass_time(by, &pass).scaled(1.0 / prompts);
         let busy = match by {
-            EstimateKind::Bound => pass.cache.max(pass.arithmetic()),
+            EstimateKind::Bound => {
+                let weights = pass.weights * (prompts / waiting.max(1.0));
+                (weights + pass.cache).max(pass.arithmetic())
+            }
             EstimateKind::Expected => pass.total * system.unevenness(),
         };
         PerSec::new(instances * replicas * stages / busy.get())
+    }
+}
+
+/// Passes over prompts at best: on so many stages of instances, each of which reads the weights once for all prompts that it has.
+struct ReadingPasses {
+    ways: f64,
+    weights: Seconds,
+    /// What one prompt reads and writes of its own cache.
+    cache: Seconds,
+}
+
+impl ReadingPasses {
+    /// The fewest prompts that are being read where so many come in a second: more of them share the weights.
+    fn under_way(&self, rate: f64) -> f64 {
+        let free = 1.0 - rate / self.ways * self.cache.get();
+        if free > 0.0 { rate * self.weights.get() / free } else { f64::INFINITY }
     }
 }
 
@@ -237,6 +269,7 @@ struct StageRates<'a> {
     layers: u64,
     /// Reading one prompt.
     prompt: Seconds,
+    reading: ReadingPasses,
     prefill_rate: PerSec,
     transfer_rate: PerSec,
 }
@@ -278,7 +311,11 @@ impl StageRates<'_> {
         }
         let before = self.first().latency.get();
         // Those that decode, and those on the way to it.
-        let under_way = |batch: f64| batch + self.decode_rate(batch).get() * before;
+        let under_way = |batch: f64| {
+            let rate = self.decode_rate(batch).get();
+            let more = self.reading.under_way(rate) - rate * self.prompt.get();
+            batch + rate * before + more.max(0.0)
+        };
         let mut batch = largest(offered.min(fitting), |batch| under_way(batch) <= offered);
         let mut limit = if batch < fitting { Bottleneck::Concurrency } else { Bottleneck::Decode };
         let slower =

@@ -6,7 +6,7 @@ mod draw;
 pub use cap::{PowerCap, PowerCapError};
 pub use draw::{PowerDraw, PowerError};
 
-use fizeau_core::{Joules, Seconds, Watts};
+use fizeau_core::{Joules, PerSec, Seconds, Watts};
 
 use crate::estimate_kind::EstimateKind;
 use crate::figures::PhaseCosts;
@@ -48,7 +48,8 @@ impl Energy {
 
 impl System {
     /// What `load` takes in energy with `batch` sequences running, and its figures where no device may draw more than
-    /// `limit`: the power-limited speed of light.
+    /// `limit`: the power-limited speed of light. The bound's rates, and its joules, are those of as many sequences as memory
+    /// could hold ([`System::bound_running`]).
     ///
     /// A pass needs `E = P_arithmetic t_arithmetic + P_memory t_memory + P_link t_link` joules beside the constant draw,
     /// so it takes `max(t, E / (limit - P_constant))`. Energy per operation is taken as it is at full clock; a device that
@@ -99,15 +100,16 @@ impl System {
             ..whole
         };
         let mut figures = self.figures_of(by, load, batch, &phases);
-        let dynamic = self.dynamic_per_request(by, load, &whole, draw);
+        let most = self.rate_batch(by, load, batch);
+        let sharing = if most > batch { self.phases(by, load, most) } else { whole };
+        let dynamic = self.dynamic_per_request(by, load, &sharing, draw);
         let devices = self.deployment().devices() as f64;
         if by == EstimateKind::Bound {
             // Overlapped, the phases share the room for power as well.
-            let most = devices * room.get() / dynamic.get();
-            if most < figures.requests_per_s.get() {
-                let requests = fizeau_core::PerSec::new(most);
-                figures = Figures::new(load, batch, figures.ttft, figures.step, requests);
-            }
+            let powered = PerSec::new(devices * room.get() / dynamic.get());
+            let free = self.figures_at(by, load, most).requests_per_s;
+            let requests = if powered < free { powered } else { free };
+            figures = Figures::new(load, batch, figures.ttft, figures.step, requests);
         }
         let seconds = Seconds::new(devices / figures.requests_per_s.get());
         let per_request = dynamic + draw.constant * seconds;

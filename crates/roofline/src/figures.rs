@@ -10,6 +10,7 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{PerSec, Seconds};
 
+use crate::estimate_kind::EstimateKind;
 use crate::memory::fullest_stage;
 use crate::pass::Pass;
 use crate::serving::Prefix;
@@ -132,28 +133,46 @@ impl System {
     /// let printed = |(serial, overlapped, tpot): (f64, f64, f64)| {
     ///     format!("{serial:.1} or {overlapped:.1} requests/s, {tpot:.1} ms")
     /// };
-    /// assert_eq!(printed(at(32.0)), "11.4 or 17.4 requests/s, 10.8 ms");
-    /// assert_eq!(printed(at(128.0)), "16.5 or 29.3 requests/s, 30.3 ms");
+    /// assert_eq!(printed(at(32.0)), "11.6 or 17.4 requests/s, 10.7 ms");
+    /// assert_eq!(printed(at(128.0)), "16.7 or 30.1 requests/s, 29.8 ms");
     ///
     /// let (serial, overlapped, tpot) = at(1.0);
     /// assert_eq!(format!("{serial:.2} or {overlapped:.2}, {tpot:.1} ms"), "0.84 or 0.86, 4.6 ms");
     ///
     /// // With 256 at once the caches take 73 GB: they do not fit beside the weights.
     /// let (serial, overlapped, tpot) = at(256.0);
-    /// assert_eq!(format!("{serial:.1} or {overlapped:.1}, {tpot:.0} ms"), "17.8 or 29.3, 56 ms");
+    /// assert_eq!(format!("{serial:.1} or {overlapped:.1}, {tpot:.0} ms"), "18.1 or 30.1, 55 ms");
     /// assert_eq!(format!("{:.0}", system.memory_use(&load, 256.0).cache.get() / 1e9), "73");
     /// assert!(system.ideal_max_batch(&load) < 256.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn bound_figures(&self, load: &UniformLoad) -> Figures {
-        let running = self.running_batch(load);
-        let phases = self.bound_phases(load, running);
-        let most = (load.concurrency.get() as f64).min(self.ideal_max_batch(load)).max(running);
-        let (local, active) = self.local(most);
+        self.bound_running(load, self.running_batch(load))
+    }
+
+    /// [`System::bound_figures`] with exactly `batch` sequences running, fitting or not: the time per token is theirs, the rates
+    /// are those of as many as memory could hold of those in flight, and no fewer than run.
+    #[must_use]
+    pub fn bound_running(&self, load: &UniformLoad, batch: f64) -> Figures {
+        let phases = self.bound_phases(load, batch);
+        let (local, active) = self.local(self.bound_rate_batch(load, batch));
         let busy = self.busy(load, &PhaseCosts { local, active, ..phases }).longest();
         let requests = PerSec::new(active / busy.get());
-        Figures::new(load, running, phases.alone.total, phases.step.total, requests)
+        Figures::new(load, batch, phases.alone.total, phases.step.total, requests)
+    }
+
+    /// The sequences of which the bound's rates are where `batch` run, so that no other use of the memory beats them.
+    pub(crate) fn bound_rate_batch(&self, load: &UniformLoad, batch: f64) -> f64 {
+        (load.concurrency.get() as f64).min(self.ideal_max_batch(load)).max(batch)
+    }
+
+    /// Those by either account: the expectation's are of the sequences that run.
+    pub(crate) fn rate_batch(&self, by: EstimateKind, load: &UniformLoad, batch: f64) -> f64 {
+        match by {
+            EstimateKind::Bound => self.bound_rate_batch(load, batch),
+            EstimateKind::Expected => batch,
+        }
     }
 
     /// What the roofline model expects under `load`: prompts are read in the passes that decode

@@ -1,11 +1,13 @@
 //! How numbers are stored, and which arithmetic works on them.
 
+mod beside;
 mod file_type;
 mod ggml;
 mod math;
 mod mixed;
 mod names;
 
+pub use beside::{Activations, WeightsBeside};
 pub use file_type::FileType;
 pub(crate) use file_type::{GgufTensor, ModelShape};
 pub use ggml::GgmlType;
@@ -85,6 +87,9 @@ pub enum Format {
     /// As [`Format::Nf4`], with scales in 8 bits and a float32 for each 256 of them: 4.127 bits (QLoRA, arXiv
     /// 2305.14314, section 3).
     Nf4Double,
+    /// Weights that are multiplied with activations of another type than engines choose for them: `nvfp4-a16`
+    /// ([`Format::with_activations`]).
+    Beside(WeightsBeside),
     /// A block type of llama.cpp.
     Ggml(GgmlType),
     /// Several formats in one class of tensors, reduced to their mean.
@@ -125,6 +130,7 @@ impl Format {
             }
             Self::IntBias { bits, group } => f64::from(bits) + shared(32.0, group),
             Self::Nf4Double => 4.0 + 8.0 / 64.0 + 32.0 / (64.0 * 256.0),
+            Self::Beside(weights) => weights.stored().bits_per_element(),
             Self::Ggml(kind) => kind.bits_per_element(),
             Self::Mixed(mixed) => mixed.bits_per_element(),
         }
@@ -138,6 +144,7 @@ impl Format {
             Self::Int { bits, .. } | Self::IntZero { bits, .. } | Self::IntBias { bits, .. } => {
                 u32::from(bits)
             }
+            Self::Beside(weights) => weights.stored().value_bits(),
             // Scales add less than a bit to every other format.
             _ => self.bits_per_element() as u32,
         }

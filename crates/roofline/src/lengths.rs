@@ -54,6 +54,10 @@ struct LengthSums {
     filled_least: MovedTokens,
     /// Pairs within prompts.
     pairs: f64,
+    /// Those of their last positions.
+    last: f64,
+    /// What of them was cached, as far as it is kept.
+    cached: f64,
     /// What decode steps read and write, which are their pairs too.
     seen: MovedTokens,
     /// That of a request's mean decode step, summed over the requests that decode.
@@ -180,7 +184,15 @@ impl RequestLengths {
     /// Everything: all prompts, and all decode steps.
     pub(crate) fn all(&self) -> LengthView<'_> {
         let steps = self.steps();
-        LengthView { prompts: 1.0, steps, seen: |sums| sums.seen, of: self, scale: 1.0, among: 1.0 }
+        LengthView {
+            prompts: 1.0,
+            steps,
+            seen: |sums| sums.seen,
+            of: self,
+            scale: 1.0,
+            among: 1.0,
+            prefix: Prefix::Shared,
+        }
     }
 
     /// The mean prompt.
@@ -198,6 +210,7 @@ impl RequestLengths {
             of: self,
             scale: 1.0,
             among: 1.0,
+            prefix: Prefix::Shared,
         }
     }
 
@@ -217,6 +230,7 @@ impl RequestLengths {
                 of: self,
                 scale,
                 among: 1.0,
+                prefix: Prefix::Shared,
             }
         } else {
             self.first(1.0)
@@ -234,6 +248,7 @@ impl RequestLengths {
                 of: self,
                 scale,
                 among: 1.0,
+                prefix: Prefix::Shared,
             }
         } else {
             self.first(batch)
@@ -255,6 +270,7 @@ impl RequestLengths {
             of: self,
             scale,
             among: 1.0,
+            prefix: Prefix::Shared,
         }
     }
 
@@ -268,6 +284,8 @@ impl LengthSums {
     fn merge(&mut self, other: &Self) {
         self.filled += other.filled;
         self.pairs += other.pairs;
+        self.last += other.last;
+        self.cached += other.cached;
         self.filled_least = self.filled_least.and(1.0, other.filled_least);
         self.seen = self.seen.and(1.0, other.seen);
         self.seen_each = self.seen_each.and(1.0, other.seen_each);
@@ -280,6 +298,8 @@ impl LengthSums {
         let prompt = ContextSpan::between(cached + 1.0, input);
         self.filled += reach.filled(cached, input - cached);
         self.pairs += prompt.count() * reach.mean_seen(prompt);
+        self.last += reach.mean_seen(ContextSpan::at(input));
+        self.cached += cached.min(reach.kept);
         self.filled_least = self.filled_least.and(1.0, reach.filled_least(input, cached, cached));
         self.seen_first =
             self.seen_first.and(1.0, reach.parted(ContextSpan::at(input + 1.0), cached));
@@ -309,12 +329,19 @@ pub(crate) struct LengthView<'a> {
     scale: f64,
     /// Sequences of a pass that may share what they had cached.
     among: f64,
+    /// Whether they may.
+    prefix: Prefix,
 }
 
 impl LengthView<'_> {
     /// The same in passes of so many sequences, whose cached tokens may all be the same ones.
     pub(crate) fn among(self, sequences: f64) -> Self {
         Self { among: sequences.max(1.0), ..self }
+    }
+
+    /// The same where what was cached is as `prefix` says.
+    pub(crate) fn with_prefix(self, prefix: Prefix) -> Self {
+        Self { prefix, ..self }
     }
 
     fn sums(&self, reach: &LayerReach) -> LengthSums {
@@ -364,6 +391,22 @@ impl PassDemand for LengthView<'_> {
 
     fn prompt_pairs(&self, reach: &LayerReach) -> f64 {
         self.sums(reach).pairs * self.prompts
+    }
+
+    fn last_pairs(&self, reach: &LayerReach) -> f64 {
+        self.sums(reach).last * self.prompts
+    }
+
+    fn cached(&self, reach: &LayerReach) -> f64 {
+        self.sums(reach).cached * self.prompts
+    }
+
+    fn decode_pairs_parted(&self, reach: &LayerReach) -> MovedTokens {
+        let seen = (self.seen)(&self.sums(reach));
+        match self.prefix {
+            Prefix::Own => MovedTokens { own: seen.all() * self.scale, shared: 0.0 },
+            _ => MovedTokens::default().and(self.scale, seen),
+        }
     }
 }
 

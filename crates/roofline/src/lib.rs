@@ -144,7 +144,9 @@ pub use exchange::PassCollective;
 pub use expected::Expected;
 pub use explain::{PassPhase, PassTerm, TermKind};
 pub use figures::{Figures, PhaseSchedule, TokenTime};
-pub use format::{FileType, Format, GgmlType, MixedFormat, UnknownFormat};
+pub use format::{
+    Activations, FileType, Format, GgmlType, MixedFormat, UnknownFormat, WeightsBeside,
+};
 pub use improvement::{Improvement, ImprovementGain};
 pub use inverse::{
     DeploymentChoice, DeploymentObjective, DeploymentQuery, DeploymentRanking,

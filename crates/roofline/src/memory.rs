@@ -1,7 +1,7 @@
 //! What weights and caches take.
 
 use crate::model::{AttentionKeys, Mixer, TensorClass};
-use crate::operator::{OperatorCut, OperatorKind, operators};
+use crate::operator::{Operator, OperatorCut, head, operators_of};
 use crate::reach::{LayerReach, ModelReaches};
 use crate::span::ContextSpan;
 use crate::{Deployment, Device, Model, Serving, UniformLoad};
@@ -36,11 +36,15 @@ impl SequenceMemory {
         reaches: &ModelReaches,
         cut: OperatorCut,
         share: impl Fn(u64) -> f64,
+        layers_together: u64,
     ) -> Self {
-        let empty = |reach: &LayerReach| (*reach, 0.0);
-        let mut kept = Self { tokens: reaches.iter().map(empty).collect(), state: 0.0 };
-        for layers in &model.layers {
-            let count = layers.count as f64;
+        // What a layer of each kind keeps, by reach, and of states.
+        let none = || vec![0.0; model.layers.len()];
+        let (mut by_reach, mut states) = (vec![none(); reaches.len()], none());
+        let put = |each: &mut [f64], kind: usize, bytes| {
+            each.get_mut(kind).into_iter().for_each(|own| *own = bytes);
+        };
+        for (kind, layers) in model.layers.iter().enumerate() {
             let (reach, bytes, heads) = match &layers.mixer {
                 Mixer::Attention(layer) if layer.keys != AttentionKeys::Shared => (
                     LayerReach::of_attention(layer),
@@ -55,23 +59,26 @@ impl SequenceMemory {
                     let (state, convolution) =
                         (layer.state_elements(), layer.convolution_elements());
                     let bytes = cut.state_bytes(model, state, convolution);
-                    kept.state += bytes * count * share(layer.value_heads);
+                    put(&mut states, kind, bytes * share(layer.value_heads));
                     continue;
                 }
                 Mixer::Mamba2(layer) => {
                     let (state, convolution) =
                         (layer.state_elements(), layer.convolution_elements());
                     let bytes = cut.state_bytes(model, state, convolution);
-                    kept.state += bytes * count * share(layer.heads);
+                    put(&mut states, kind, bytes * share(layer.heads));
                     continue;
                 }
                 Mixer::Attention(_) | Mixer::None => continue,
             };
             let place = reaches.place(reach).index;
-            if let Some((_, sum)) = kept.tokens.get_mut(place) {
-                *sum += bytes * count * share(heads);
+            if let Some(each) = by_reach.get_mut(place) {
+                put(each, kind, bytes * share(heads));
             }
         }
+        let sum = |each: &Vec<f64>| model.most_in_a_row(layers_together, each);
+        let tokens = reaches.iter().zip(&by_reach).map(|(reach, each)| (*reach, sum(each)));
+        let mut kept = Self { tokens: tokens.collect(), state: sum(&states) };
         kept.tokens.retain(|(_, bytes)| *bytes > 0.0);
         kept
     }
@@ -94,15 +101,15 @@ impl SequenceMemory {
 impl Memory {
     pub(crate) fn new(model: &Model, deployment: &Deployment, reaches: &ModelReaches) -> Self {
         let tensor = u64::from(deployment.tensor());
-        let stage = fullest_stage(model, deployment);
-        let by_heads = |heads: u64| stage * heads.div_ceil(tensor) as f64 / heads.max(1) as f64;
-        let (weights, tables) = fullest_weights(model, deployment, stage);
+        let (most, all) = (layers_of_fullest_stage(model, deployment), u64::MAX);
+        let by_heads = |heads: u64| heads.div_ceil(tensor) as f64 / heads.max(1) as f64;
+        let (weights, tables) = fullest_weights(model, deployment);
         Self {
             weights,
             tables,
             ideal_weights: model.weight_bytes().get(),
-            real: SequenceMemory::of(model, reaches, OperatorCut::Real, by_heads),
-            ideal: SequenceMemory::of(model, reaches, OperatorCut::Ideal, |_| 1.0),
+            real: SequenceMemory::of(model, reaches, OperatorCut::Real, by_heads, most),
+            ideal: SequenceMemory::of(model, reaches, OperatorCut::Ideal, |_| 1.0, all),
         }
     }
 
@@ -170,26 +177,34 @@ pub(crate) fn usable(device: &Device, serving: &Serving) -> f64 {
     device.usable_memory().get() * serving.memory_share - serving.reserve.get()
 }
 
+/// `ceil(L / p)`.
+fn layers_of_fullest_stage(model: &Model, deployment: &Deployment) -> u64 {
+    let layers: u64 = model.layers.iter().map(|layers| layers.count).sum();
+    layers.div_ceil(u64::from(deployment.pipeline()))
+}
+
 /// Of the layers, the share that the fullest stage has: `ceil(L / p) / L`.
 pub(crate) fn fullest_stage(model: &Model, deployment: &Deployment) -> f64 {
     let layers: u64 = model.layers.iter().map(|layers| layers.count).sum();
-    let most = layers.div_ceil(u64::from(deployment.pipeline()));
-    most as f64 / layers.max(1) as f64
+    layers_of_fullest_stage(model, deployment) as f64 / layers.max(1) as f64
 }
 
 /// Layers' matrices as engines cut them, tables by tensor parallelism, norms and biases whole. With several stages the
-/// embedding and the LM head lie on different ones. With the tables, and of these alone.
-fn fullest_weights(model: &Model, deployment: &Deployment, stage: f64) -> (f64, f64) {
-    let (mut layers, mut head) = (0.0, 0.0);
-    for operator in operators(model, deployment, OperatorCut::Real) {
+/// embedding and the LM head lie on different ones, and the fullest has as many layers in a row as take most. With the tables, and of
+/// these alone.
+fn fullest_weights(model: &Model, deployment: &Deployment) -> (f64, f64) {
+    let bytes = |operator: &Operator| {
         let experts = operator.experts.map_or(0.0, |routed| routed.each * routed.count);
-        match operator.kind {
-            OperatorKind::Head => head += operator.weights,
-            // Counted below, those included that a step hardly reads.
-            OperatorKind::Vectors => {}
-            _ => layers += operator.weights + experts,
-        }
-    }
+        operator.weights + experts
+    };
+    let each = model.layers.iter().map(|layers| {
+        let all = operators_of(model, deployment, OperatorCut::Real, layers);
+        all.iter().map(bytes).sum::<f64>() / layers.count as f64
+    });
+    let each: Vec<f64> = each.collect();
+    let layers = model.most_in_a_row(layers_of_fullest_stage(model, deployment), &each);
+    let stage = fullest_stage(model, deployment);
+    let head = head(model, deployment, OperatorCut::Real).weights;
     let (mut embedding, mut vectors, mut is_tied) = (0.0, 0.0, true);
     for tensors in model.tensors() {
         match tensors.class {
@@ -206,7 +221,7 @@ fn fullest_weights(model: &Model, deployment: &Deployment, stage: f64) -> (f64, 
         (false, 1) => embedding + head,
         (false, _) => embedding.max(head),
     };
-    ((layers + vectors) * stage + tables, tables)
+    (layers + vectors * stage + tables, tables)
 }
 
 /// What else lies on each device, in bytes: for each sequence, and once.

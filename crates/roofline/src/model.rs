@@ -16,6 +16,7 @@ mod weights;
 pub use accounts::{Parameters, TensorClass, Tensors};
 pub use error::ModelConfigError;
 pub use known::{KnownModel, UnknownModel};
+pub(crate) use layers::PromptEnd;
 pub use layers::{
     Attention, AttentionKeys, DeltaNet, Dense, ExpertGroups, Experts, FeedForward, Indexer, Latent,
     Layers, Mamba2, Mixer, QueryNorm,
@@ -54,6 +55,8 @@ pub struct Model {
     pub vocabulary: u64,
     /// The layers, those that are alike together. An MTP module is not among them.
     pub layers: Vec<Layers>,
+    /// Which of those each layer is one of, from the first layer to the last.
+    order: Vec<u32>,
     /// Elements of the norm before the LM head, of the head's bias, and of a table of positions.
     final_vectors: u64,
     tables: Tables,
@@ -80,8 +83,8 @@ struct Tables {
 /// How a sequence's memory is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct CacheFormats {
-    /// Keys and values, or latents.
-    kv: Format,
+    /// Keys and values, or latents, if the config or the caller says so.
+    kv: Option<Format>,
     /// States of linear attention and state-space layers, if the config or the caller says so.
     state: Option<Format>,
 }
@@ -115,7 +118,7 @@ impl Model {
     /// engine that the model's config may not know.
     #[must_use]
     pub fn with_kv_cache(self, format: Format) -> Self {
-        Self { cache: CacheFormats { kv: format, ..self.cache }, ..self }
+        Self { cache: CacheFormats { kv: Some(format), ..self.cache }, ..self }
     }
 
     /// The same model with the states of its linear attention and state-space layers kept in `format`: a setting of the
@@ -128,7 +131,15 @@ impl Model {
     /// How keys and values (or latents) are kept.
     #[must_use]
     pub const fn kv_cache(&self) -> Format {
-        self.cache.kv
+        match self.cache.kv {
+            Some(format) => format,
+            None => Format::Bf16,
+        }
+    }
+
+    /// Whether anybody says so: 16 bits that were asked for are no default.
+    pub(crate) const fn says_kv_cache(&self) -> bool {
+        self.cache.kv.is_some()
     }
 
     /// How the states of linear attention and state-space layers are taken to be kept. Where nothing is said, in 32
@@ -155,6 +166,25 @@ impl Model {
             Some(format) => format,
             None => Format::Bf16,
         }
+    }
+
+    /// The most that `count` layers in a row come to, where a layer of each kind in [`Model::layers`] has `each`.
+    pub(crate) fn most_in_a_row(&self, count: u64, each: &[f64]) -> f64 {
+        let all: f64 = self.layers.iter().zip(each).map(|(of, each)| of.count as f64 * each).sum();
+        let layers = self.layers.iter().map(|layers| layers.count).sum::<u64>();
+        if count >= layers {
+            return all;
+        }
+        let at = |kind: &u32| each.get(*kind as usize).copied().unwrap_or(0.0);
+        let width = count as usize;
+        let mut sum: f64 = self.order.iter().take(width).map(at).sum();
+        let mut most = sum;
+        for (leaves, comes) in self.order.iter().zip(self.order.iter().skip(width)) {
+            sum += at(comes) - at(leaves);
+            most = most.max(sum);
+        }
+        // Whoever changed the layers since has none in order: then they are taken to be alike.
+        if self.order.len() as u64 == layers { most } else { all * count as f64 / layers as f64 }
     }
 
     /// How the LM head is stored.

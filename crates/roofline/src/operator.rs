@@ -3,7 +3,7 @@
 mod feed_forward;
 mod mixers;
 
-use crate::model::{Attention, Latent};
+use crate::model::{Attention, Latent, Layers, PromptEnd};
 use crate::reach::{LayerReach, ModelReaches};
 use crate::{Deployment, Format, Model, TensorClass};
 
@@ -19,10 +19,20 @@ pub(crate) struct Operator {
     pub(crate) experts: Option<Routed>,
     /// FLOPs for each token that reaches the device.
     pub(crate) per_token: f64,
+    /// And for each of these that is sampled: of a prompt the last one. All that is behind the last cache or state that a layer
+    /// writes, for a bound.
+    pub(crate) per_sampled: f64,
+    /// Of its layers, the share that each token of a prompt goes through.
+    pub(crate) whole: f64,
     /// Bytes of activations in and out for each such token.
     pub(crate) activations: f64,
     /// FLOPs for each pair of a query's and a key's position.
     pub(crate) per_pair: Pairs,
+    /// FLOPs, in [`Operator::expanded_in`], for each cached token of a prompt whose latent is expanded anew, where engines do so unless
+    /// attending to latents takes less.
+    pub(crate) expansion: f64,
+    /// How the matrices are stored that expand it.
+    pub(crate) expanded_in: Format,
     /// Bytes of cache for each token of a sequence that it reads or writes.
     pub(crate) cached: f64,
     /// Which tokens those are.
@@ -81,7 +91,22 @@ fizeau_core::words! {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Pairs {
     pub(crate) prefill: f64,
+    /// Those of a prompt's last position, beside the others.
+    pub(crate) last: f64,
     pub(crate) decode: f64,
+}
+
+impl Pairs {
+    /// As many for each.
+    const fn alike(flops: f64) -> Self {
+        Self { prefill: flops, last: 0.0, decode: flops }
+    }
+
+    /// Decoding's with a token that all sequences begin with, of which keys and values can be kept expanded once for them all: the
+    /// lesser of both, for a bound (TyphoonMLA, arXiv 2509.21081).
+    pub(crate) fn of_shared(&self) -> f64 {
+        self.decode.min(self.prefill + self.last)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -158,8 +183,12 @@ impl Operator {
             weights: 0.0,
             experts: None,
             per_token: 0.0,
+            per_sampled: 0.0,
+            whole: 1.0,
             activations: 0.0,
-            per_pair: Pairs { prefill: 0.0, decode: 0.0 },
+            per_pair: Pairs::alike(0.0),
+            expansion: 0.0,
+            expanded_in: format,
             cached: 0.0,
             reach: LayerReach::WHOLE,
             state: 0.0,
@@ -174,16 +203,29 @@ pub(crate) fn operators(model: &Model, deployment: &Deployment, cut: OperatorCut
     let mut all = Vec::new();
     let by = OperatorBuilder { model, reaches: &ModelReaches::of(model), deployment, cut };
     for layers in &model.layers {
-        by.mixer(layers, &mut all);
-        by.feed_forward(layers, &mut all);
+        by.layers(layers, &mut all);
     }
-    let (hidden, vocabulary) = (model.hidden, model.vocabulary);
-    let logits = OperatorWidths { whole: hidden, cut: vocabulary };
-    let parts = OperatorElements { cut: hidden * vocabulary, ..OperatorElements::default() };
-    let head = by.matrices(OperatorKind::Head, model.head_format(), parts, logits, 1.0);
-    all.push(Operator { positions: Positions::Sampled, ..head });
+    all.push(by.head());
     all.extend(by.vectors());
     all
+}
+
+/// Those of `layers`, which are of `model`.
+pub(crate) fn operators_of(
+    model: &Model,
+    deployment: &Deployment,
+    cut: OperatorCut,
+    layers: &Layers,
+) -> Vec<Operator> {
+    let mut all = Vec::new();
+    OperatorBuilder { model, reaches: &ModelReaches::of(model), deployment, cut }
+        .layers(layers, &mut all);
+    all
+}
+
+/// The LM head.
+pub(crate) fn head(model: &Model, deployment: &Deployment, cut: OperatorCut) -> Operator {
+    OperatorBuilder { model, reaches: &ModelReaches::default(), deployment, cut }.head()
 }
 
 /// Bytes of an activation: 16-bit, as engines pass them between operators.
@@ -215,6 +257,20 @@ struct OperatorWidths {
 }
 
 impl OperatorBuilder<'_> {
+    fn layers(&self, layers: &Layers, all: &mut Vec<Operator>) {
+        self.mixer(layers, all);
+        self.feed_forward(layers, all);
+    }
+
+    fn head(&self) -> Operator {
+        let (hidden, vocabulary) = (self.model.hidden, self.model.vocabulary);
+        let logits = OperatorWidths { whole: hidden, cut: vocabulary };
+        let parts = OperatorElements { cut: hidden * vocabulary, ..OperatorElements::default() };
+        let format = self.model.head_format();
+        let head = self.matrices(OperatorKind::Head, format, parts, logits, 1.0);
+        Operator { positions: Positions::Sampled, ..head }
+    }
+
     /// Devices of a stage.
     fn stage(&self) -> f64 {
         self.deployment.devices_per_stage() as f64
@@ -249,6 +305,30 @@ impl OperatorBuilder<'_> {
                 let heads = heads.max(1);
                 heads.div_ceil(u64::from(self.deployment.tensor())) as f64 / heads as f64
             }
+        }
+    }
+
+    /// `operator` of these layers, of which a prompt's tokens need, in the layer that writes the last cache or state, the share
+    /// `written`, and nothing behind it: for a bound, since some engine may leave out the rest ([`PromptEnd`]).
+    fn ended(&self, operator: Operator, layers: &Layers, written: f64) -> Operator {
+        let PromptEnd { last, behind } = layers.end;
+        if self.cut == OperatorCut::Real || last + behind == 0 {
+            return operator;
+        }
+        let (count, last, behind) = (layers.count as f64, last as f64, behind as f64);
+        let whole = (count - last - behind) / count;
+        let needed = whole + written * last / count;
+        let pairs = operator.per_pair;
+        Operator {
+            per_token: operator.per_token * needed,
+            per_sampled: operator.per_token * (1.0 - needed),
+            per_pair: Pairs {
+                prefill: pairs.prefill * whole,
+                last: pairs.prefill * (1.0 - whole),
+                ..pairs
+            },
+            whole,
+            ..operator
         }
     }
 

@@ -26,10 +26,27 @@ pub(crate) trait PassDemand {
     fn filled(&self, reach: &LayerReach) -> f64;
     /// Pairs of positions that prompts compare.
     fn prompt_pairs(&self, reach: &LayerReach) -> f64;
+    /// Those of each prompt's last position.
+    fn last_pairs(&self, reach: &LayerReach) -> f64;
+    /// Tokens of prompts that are cached, and that others of theirs attend to.
+    fn cached(&self, reach: &LayerReach) -> f64;
+
+    /// Pairs that decoding compares, those apart of which the earlier token is one that all sequences begin with: for a bound.
+    fn decode_pairs_parted(&self, reach: &LayerReach) -> MovedTokens {
+        MovedTokens { own: self.decode_pairs(reach), shared: 0.0 }
+    }
 
     /// What of the cache must be moved at the least, with a prefix that sequences share read once: for a bound.
     fn moved(&self, reach: &LayerReach) -> MovedTokens {
         MovedTokens { own: self.seen(reach) + self.filled(reach), shared: 0.0 }
+    }
+}
+
+impl Pass {
+    /// What a sequence that decodes sees, its own and what others begin with as well.
+    fn seen_parted(&self, reach: &LayerReach) -> MovedTokens {
+        let known = self.shared.min(self.contexts.from - 1.0).max(0.0);
+        reach.parted(self.contexts, known)
     }
 }
 
@@ -77,11 +94,30 @@ impl PassDemand for Pass {
         self.prompts * self.positions.count() * reach.mean_seen(self.positions)
     }
 
+    fn last_pairs(&self, reach: &LayerReach) -> f64 {
+        if self.prompts <= 0.0 {
+            return 0.0;
+        }
+        self.prompts * reach.mean_seen(ContextSpan::at(self.positions.to))
+    }
+
+    fn cached(&self, reach: &LayerReach) -> f64 {
+        let cached = (self.positions.from - 1.0).max(0.0);
+        self.prompts * cached.min(reach.kept)
+    }
+
+    fn decode_pairs_parted(&self, reach: &LayerReach) -> MovedTokens {
+        if self.decoding <= 0.0 {
+            return MovedTokens::default();
+        }
+        let seen = self.seen_parted(reach);
+        MovedTokens::default().and(self.decoding * self.tokens_each, seen)
+    }
+
     fn moved(&self, reach: &LayerReach) -> MovedTokens {
         let (mut own, mut shared) = (0.0, 0.0_f64);
         if self.decoding > 0.0 {
-            let known = self.shared.min(self.contexts.from - 1.0).max(0.0);
-            let seen = reach.parted(self.contexts, known);
+            let seen = self.seen_parted(reach);
             own += self.decoding * seen.own;
             shared = seen.shared * self.decoding.min(1.0);
         }
@@ -139,6 +175,16 @@ impl PassSums {
         self.spread.filter(|_| reach.seen.is_finite())
     }
 
+    /// Of contexts, which come to `sum`, the tokens that are looked at beyond a floor: all are alike, or else there are no fewer than
+    /// those above it.
+    fn beyond(&self, reach: &LayerReach, sum: f64, contexts: f64) -> f64 {
+        match self.spread {
+            Some(_) => (sum - contexts * reach.floor).max(0.0),
+            None if sum > contexts * reach.floor => sum,
+            None => 0.0,
+        }
+    }
+
     /// A pass with the same numbers of sequences and tokens, for what depends on nothing else.
     pub(crate) fn as_pass(&self) -> Pass {
         let each = |sum: f64, of: f64| if of > 0.0 { sum / of } else { 0.0 };
@@ -179,6 +225,9 @@ impl PassDemand for PassSums {
         if self.decoding <= 0.0 {
             return 0.0;
         }
+        if reach.floor > 0.0 {
+            return self.beyond(reach, self.context, self.decoding);
+        }
         self.spread_within(reach).map_or_else(
             || self.context.min(self.decoding * reach.seen),
             |spread| self.decoding * spread.least_seen(reach, self.context / self.decoding),
@@ -195,6 +244,11 @@ impl PassDemand for PassSums {
             return 0.0;
         }
         let cached = (self.prompt_context - self.prompt_tokens).max(0.0);
+        if reach.floor > 0.0 {
+            let looks = self.prompt_context > self.prompts * reach.floor;
+            let is_known = self.spread.is_none() || self.prompts == 1.0;
+            return self.prompt_tokens + if looks && is_known { cached } else { 0.0 };
+        }
         match self.spread_within(reach) {
             Some(_) if self.prompts == 1.0 => {
                 reach.filled_least(self.prompt_context, cached, 0.0).all()
@@ -215,6 +269,14 @@ impl PassDemand for PassSums {
         if self.prompt_tokens <= 0.0 {
             return 0.0;
         }
+        if reach.floor > 0.0 && self.prompts > 0.0 {
+            return match self.spread {
+                Some(_) if self.prompts != 1.0 => {
+                    self.prompts * reach.fewest_pairs(self.prompt_tokens / self.prompts)
+                }
+                _ => self.as_pass().prompt_pairs(reach),
+            };
+        }
         match self.spread_within(reach) {
             Some(_) if self.prompts == 1.0 => self.as_pass().prompt_pairs(reach),
             Some(_) if self.prompts > 0.0 => {
@@ -222,6 +284,26 @@ impl PassDemand for PassSums {
             }
             _ => self.prompt_pairs.min(self.prompt_tokens * reach.seen),
         }
+    }
+
+    fn last_pairs(&self, reach: &LayerReach) -> f64 {
+        if self.prompts <= 0.0 || self.prompt_tokens <= 0.0 {
+            return 0.0;
+        }
+        if reach.floor > 0.0 {
+            return self.beyond(reach, self.prompt_context, self.prompts);
+        }
+        match self.spread_within(reach) {
+            Some(_) if self.prompts == 1.0 => self.as_pass().last_pairs(reach),
+            Some(spread) => {
+                self.prompts * spread.least_seen(reach, self.prompt_context / self.prompts)
+            }
+            None => self.prompt_context.min(self.prompts * reach.seen),
+        }
+    }
+
+    fn cached(&self, reach: &LayerReach) -> f64 {
+        (self.prompt_context - self.prompt_tokens).clamp(0.0, self.prompts.max(1.0) * reach.kept)
     }
 
     fn moved(&self, reach: &LayerReach) -> MovedTokens {

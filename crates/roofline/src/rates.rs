@@ -29,7 +29,7 @@ pub(crate) fn fastest(device: &Device, format: Format) -> f64 {
 pub(crate) fn notes(model: &Model, device: &Device) -> Vec<String> {
     let mut kinds: Vec<(MultiplyKind, Vec<Format>)> = Vec::new();
     let weights = model.tensors().into_iter().map(|tensors| tensors.format);
-    for format in weights.chain([model.kv_cache()]) {
+    for format in weights.chain([model.kv_cache().attended()]) {
         let Some(kind) = MultiplyKind::of(format, device) else {
             continue;
         };

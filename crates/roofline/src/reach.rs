@@ -1,7 +1,7 @@
 //! How far back layers look and how much they keep, of which a model has few kinds.
 
 use crate::Model;
-use crate::model::{Attention, Latent, Mixer};
+use crate::model::{Attention, Indexer, Latent, Mixer};
 use crate::span::ContextSpan;
 
 /// What a layer reads and keeps of a sequence, in tokens. Layers with the same reach are computed together.
@@ -15,21 +15,29 @@ pub(crate) struct LayerReach {
     pub(crate) kept: f64,
     /// Whether both start anew at each multiple of it, as in layers that attend in chunks.
     pub(crate) chunked: bool,
+    /// Up to so many tokens a position looks at none: of those that an indexer chooses among there is no choice. 0: it always looks.
+    pub(crate) floor: f64,
 }
 
 impl LayerReach {
     /// Of a layer that sees everything.
     pub(crate) const WHOLE: Self =
-        Self { index: 0, seen: f64::INFINITY, kept: f64::INFINITY, chunked: false };
+        Self { index: 0, seen: f64::INFINITY, kept: f64::INFINITY, chunked: false, floor: 0.0 };
 
     pub(crate) fn of_attention(attention: &Attention) -> Self {
         let window = attention.window.map_or(f64::INFINITY, |window| window as f64);
-        Self { index: 0, seen: window, kept: window, chunked: attention.chunked }
+        Self { seen: window, kept: window, chunked: attention.chunked, ..Self::WHOLE }
     }
 
     pub(crate) fn of_latent(latent: &Latent) -> Self {
         let top_k = latent.indexer.as_ref().map(|indexer| indexer.top_k as f64);
         Self { seen: top_k.unwrap_or(f64::INFINITY), ..Self::WHOLE }
+    }
+
+    /// Of an indexer that scores nothing where all would be chosen (SGLang caches its keys and skips the rest then: its pull request
+    /// 11892), for a bound.
+    pub(crate) fn of_choice(indexer: &Indexer) -> Self {
+        Self { floor: indexer.top_k as f64, ..Self::WHOLE }
     }
 
     /// Of what a sequence sees, on average over `contexts`, all and the least that is its own where the first `shared`
@@ -42,6 +50,10 @@ impl LayerReach {
             return MovedTokens { own, shared: all - own };
         }
         let own = ContextSpan::between(contexts.from - shared, contexts.to - shared);
+        if self.floor > 0.0 {
+            let known = shared * self.looking(contexts);
+            return MovedTokens { own: (all - known).max(0.0), shared: known.min(all) };
+        }
         let is_choice = self.seen < self.kept;
         let own =
             own.mean_capped(if is_choice { (self.seen - shared).max(0.0) } else { self.seen });
@@ -51,6 +63,12 @@ impl LayerReach {
     /// What a prompt of `input` tokens reads and writes at the least, of which `cached` are in the cache and `shared` of
     /// those others' as well. Windows may make it cheaper to write all than to read what is there.
     pub(crate) fn filled_least(&self, input: f64, cached: f64, shared: f64) -> MovedTokens {
+        if self.floor > 0.0 {
+            // All keys are written, and those that are there are read where any position looks.
+            let read = if input > self.floor { cached } else { 0.0 };
+            let shared = shared.min(read);
+            return MovedTokens { own: input - cached + read - shared, shared };
+        }
         let read = if cached > 0.0 {
             self.parted(ContextSpan::at(cached), shared.min(cached))
         } else {
@@ -61,12 +79,21 @@ impl LayerReach {
         MovedTokens { own: own.min(anew), shared: read.shared.min((anew - own).max(0.0)) }
     }
 
-    const fn is_like(&self, other: &Self) -> bool {
-        self.seen == other.seen && self.kept == other.kept && self.chunked == other.chunked
+    fn is_like(&self, other: &Self) -> bool {
+        *self == Self { index: self.index, ..*other }
+    }
+
+    /// Of these contexts, the share beyond the floor.
+    fn looking(&self, contexts: ContextSpan) -> f64 {
+        ((contexts.to - self.floor) / contexts.count()).clamp(0.0, 1.0)
     }
 
     /// The tokens that a position attends to, on average over these contexts.
     pub(crate) fn mean_seen(&self, contexts: ContextSpan) -> f64 {
+        if self.floor > 0.0 {
+            let beyond = ContextSpan::between(contexts.from.max(self.floor + 1.0), contexts.to);
+            return self.looking(contexts) * beyond.mean();
+        }
         self.mean_within(contexts, self.seen)
     }
 
@@ -86,6 +113,10 @@ impl LayerReach {
     /// No more pairs than a prompt of so many tokens compares, whatever was cached before it. It is convex, so that prompts with this
     /// mean compare no fewer on average: in chunks, which begin anew, a straight line from half a chunk on, touched in the middle of each.
     pub(crate) fn fewest_pairs(&self, tokens: f64) -> f64 {
+        if self.floor > 0.0 {
+            let pairs = |tokens: f64| tokens * (tokens + 1.0) / 2.0;
+            return pairs(tokens) - pairs(tokens.min(self.floor));
+        }
         let (bend, each) = if self.chunked {
             (self.seen / 2.0, (self.seen + 1.0) / 2.0)
         } else {
@@ -143,7 +174,10 @@ impl ModelReaches {
         for layers in &model.layers {
             match &layers.mixer {
                 Mixer::Attention(attention) => all.add(LayerReach::of_attention(attention)),
-                Mixer::Latent(latent) => all.add(LayerReach::of_latent(latent)),
+                Mixer::Latent(latent) => {
+                    all.add(LayerReach::of_latent(latent));
+                    latent.indexer.iter().for_each(|own| all.add(LayerReach::of_choice(own)));
+                }
                 Mixer::DeltaNet(_) | Mixer::Mamba2(_) | Mixer::None => {}
             }
         }
@@ -175,7 +209,7 @@ mod tests {
     use super::*;
 
     const fn reach(seen: f64, kept: f64, chunked: bool) -> LayerReach {
-        LayerReach { index: 0, seen, kept, chunked }
+        LayerReach { seen, kept, chunked, ..LayerReach::WHOLE }
     }
 
     const WINDOW: LayerReach = reach(4.0, 4.0, false);
@@ -190,6 +224,23 @@ mod tests {
         // Two of the third chunk are read, and one of the fourth is kept; none of the second, and three of the third.
         assert_eq!([moved(CHUNKED, 10.0), moved(CHUNKED, 8.0)], [3.0, 3.0]);
         assert_eq!(moved(CHOOSING, 10.0), 8.0);
+    }
+
+    /// Where four may be chosen, up to four are no choice.
+    #[test]
+    fn an_indexer_looks_at_nothing_where_all_are_chosen() {
+        let indexer = LayerReach { floor: 4.0, ..LayerReach::WHOLE };
+        let seen = |from, to| indexer.mean_seen(ContextSpan::between(from, to));
+        assert_eq!([seen(1.0, 4.0), seen(3.0, 6.0), seen(5.0, 7.0)], [0.0, 11.0 / 4.0, 6.0]);
+        let MovedTokens { own, shared } = indexer.parted(ContextSpan::between(3.0, 6.0), 2.0);
+        assert_eq!([own, shared], [7.0 / 4.0, 1.0]);
+        let sum = |to: f64| seen(1.0, to) * to;
+        assert_eq!(
+            [3.0, 6.0, 9.0].map(|tokens| indexer.fewest_pairs(tokens)),
+            [3.0, 6.0, 9.0].map(sum)
+        );
+        let MovedTokens { own, shared } = indexer.filled_least(4.0, 3.0, 0.0);
+        assert_eq!([own, shared], [1.0, 0.0]);
     }
 
     /// Of a context of ten tokens with the first `shared` alike: own and shared.

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{Bytes, Tokens};
 
-use crate::memory::{OtherMemory, usable};
+use crate::memory::{Memory, OtherMemory, usable};
 use crate::serving::Prefix;
 use crate::system::System;
 use crate::{Admission, UniformLoad};
@@ -123,20 +123,37 @@ impl System {
     /// What a sequence of `load` keeps of its own on the fullest of its devices, on average while it runs, and what all
     /// of them keep once.
     pub(crate) fn resident(&self, load: &UniformLoad) -> (f64, f64) {
+        self.resident_in(self.memory_account(), load)
+    }
+
+    /// What one request of `load` takes beside nothing but the weights: at its end, and when it is admitted.
+    pub(crate) fn needed_by_one(&self, memory: &Memory, load: &UniformLoad) -> f64 {
+        let (input, output, _) = load.lengths();
+        let (own, once) = self.resident_in(memory, load);
+        // The last token is never cached.
+        memory.sequence(self.in_blocks(input + output - 1.0), 0.0).max(own + once)
+    }
+
+    /// Whole blocks for a context.
+    pub(crate) fn in_blocks(&self, context: f64) -> f64 {
+        let block = self.serving().block.get().max(1) as f64;
+        (context / block).ceil() * block
+    }
+
+    /// [`System::resident`] where the model lies as in `memory`.
+    fn resident_in(&self, memory: &Memory, load: &UniformLoad) -> (f64, f64) {
         let (input, output, cached) = load.lengths();
         let serving = self.serving();
         let context = match serving.admission {
             Admission::AsItGrows => input + output / 2.0,
             Admission::Whole => input + output,
         };
-        let block = serving.block.get().max(1) as f64;
-        let rounded = (context / block).ceil() * block;
+        let rounded = self.in_blocks(context);
         match serving.prefix {
             Prefix::Shared if cached > 0.0 => {
-                let memory = self.memory_account();
                 (memory.sequence(rounded, cached), memory.sequence(cached, 0.0))
             }
-            _ => (self.memory_account().sequence(rounded, 0.0), 0.0),
+            _ => (memory.sequence(rounded, 0.0), 0.0),
         }
     }
 }

@@ -88,7 +88,7 @@ impl System {
     /// ```
     #[must_use]
     pub fn bound_sensitivities(&self, load: &UniformLoad) -> Sensitivities {
-        let most = (load.concurrency.get() as f64).min(self.ideal_max_batch(load)).max(1.0);
+        let most = self.bound_rate_batch(load, 1.0);
         self.bound_sensitivities_of(load, self.running_batch(load), most)
     }
 

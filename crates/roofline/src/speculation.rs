@@ -110,10 +110,12 @@ impl Speculation {
         );
         let speculated = EstimateKind::ALL.map(|by| self.chain(system, by, load, batch, length));
         let [bound, expected] = &speculated;
+        let before = [
+            system.bound_running(load, without),
+            system.figures_at(EstimateKind::Expected, load, without),
+        ];
         let ratio = |of: fn(&Figures, &Figures) -> f64| {
-            let of =
-                |by, with: &Speculated| of(&system.figures_at(by, load, without), &with.figures);
-            [of(EstimateKind::Bound, bound), of(EstimateKind::Expected, expected)]
+            [of(&before[0], &bound.figures), of(&before[1], &expected.figures)]
         };
         SpeculatedAnswer {
             batch,
@@ -131,7 +133,8 @@ impl Speculation {
         Self { acceptance, drafter }
     }
 
-    /// `system` under `load` with `batch` sequences running, each with a draft of `length` tokens in a row.
+    /// `system` under `load` with `batch` sequences running, each with a draft of `length` tokens in a row. The bound's rates are
+    /// those of as many sequences as memory could hold without a drafter ([`System::bound_running`]).
     #[must_use]
     pub fn chain(
         &self,
@@ -187,7 +190,8 @@ impl Speculation {
         drafted: &Speculated,
         rate: &HourlyRate,
     ) -> Cost {
-        let (batch, figures) = (drafted.figures.batch, &drafted.figures);
+        let figures = &drafted.figures;
+        let batch = system.rate_batch(by, load, figures.batch);
         let cycle = self.row_of(drafted.drafted);
         let costs = self.phases(system, by, load, batch, cycle);
         let beside = || {
@@ -215,14 +219,22 @@ impl Speculation {
     ) -> Speculated {
         let DraftedPhases { phases, plain, draft, verify, .. } =
             self.phases(system, by, load, batch, cycle);
-        let figures = system.figures_of(by, load, batch, &phases);
-        let before = system.figures_of(by, load, batch, &plain);
+        let own = system.figures_of(by, load, batch, &phases);
+        let most = system.rate_batch(by, load, batch);
+        let (figures, before) = if most > batch {
+            let rates = self.phases(system, by, load, most, cycle);
+            let [with, before] = [&rates.phases, &rates.plain]
+                .map(|phases| system.figures_of(by, load, most, phases).requests_per_s);
+            (Figures::new(load, batch, own.ttft, own.step, with), before)
+        } else {
+            (own, system.figures_of(by, load, batch, &plain).requests_per_s)
+        };
         Speculated {
             drafted: cycle.drafted,
             tokens_per_cycle: phases.yields,
             draft: draft.total,
             verify: verify.total,
-            gain: figures.output_tokens_per_s.get() / before.output_tokens_per_s.get(),
+            gain: figures.requests_per_s.get() / before.get(),
             figures,
         }
     }

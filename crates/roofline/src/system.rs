@@ -10,7 +10,7 @@ use crate::pass_demand::{PassDemand, PassSums};
 use crate::reach::ModelReaches;
 use crate::routing::ExpertRouting;
 use crate::serving::Serving;
-use crate::timed::Timed;
+use crate::timed::{ChoosingTokens, Timed};
 use crate::totals::{OperatorShares, Totals};
 use crate::{Deployment, DeploymentError, Device, Model, Overlap, Parameters, rates};
 
@@ -33,9 +33,9 @@ use crate::{Deployment, DeploymentError, Device, Model, Overlap, Parameters, rat
 /// let long = system.bound_pass(&Pass::decode(1.0, ContextSpan::at(8192.0))).total;
 /// assert_eq!(format!("{:.1} tokens/s", 1.0 / long.get()), "208.3 tokens/s");
 ///
-/// // A prompt of 8,192 tokens: 1.319e14 FLOP at 989.5 TFLOP/s.
+/// // A prompt of 8,192 tokens: 1.280e14 FLOP at 989.5 TFLOP/s.
 /// let prompt = system.bound_pass(&Pass::prefill(8192.0, 0.0)).total;
-/// assert_eq!(format!("{:.1} ms", prompt.to_millis().get()), "133.3 ms");
+/// assert_eq!(format!("{:.1} ms", prompt.to_millis().get()), "129.3 ms");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -159,6 +159,17 @@ impl System {
     /// tokens it holds as a mean. On other devices ([`System::with_device`]) the tokens agree again.
     #[must_use]
     pub fn evenly_routed(&self, tokens: f64) -> Option<Self> {
+        self.evenly_chosen(ChoosingTokens::decoded(tokens))
+    }
+
+    /// [`System::evenly_routed`] for the pass over a prompt of which so many tokens are computed: layers of which only its last
+    /// position is needed read the experts of that one alone.
+    #[must_use]
+    pub fn evenly_routed_prompt(&self, tokens: f64) -> Option<Self> {
+        self.evenly_chosen(ChoosingTokens::prompt(tokens))
+    }
+
+    fn evenly_chosen(&self, tokens: ChoosingTokens) -> Option<Self> {
         let ideal = self.evenly_routed_totals(tokens)?;
         let ideal_operators =
             self.ideal_operators.iter().map(|timed| timed.evenly_routed(tokens)).collect();
@@ -166,7 +177,7 @@ impl System {
     }
 
     /// The bound's passes then.
-    pub(crate) fn evenly_routed_totals(&self, tokens: f64) -> Option<Totals> {
+    pub(crate) fn evenly_routed_totals(&self, tokens: ChoosingTokens) -> Option<Totals> {
         let read_more: f64 = self.ideal_operators.iter().map(|timed| timed.read_more(tokens)).sum();
         (read_more > 0.0).then(|| self.ideal.clone().reading_more(read_more))
     }

@@ -6,6 +6,7 @@ use crate::deployment::imbalance;
 use crate::operator::{Operator, OperatorCut, OperatorKind, Positions, Routed};
 use crate::pass::PassTime;
 use crate::pass_demand::PassDemand;
+use crate::reach::MovedTokens;
 use crate::routing::{Coverage, ExpertRouting, fewest};
 use crate::{Device, rates};
 
@@ -19,6 +20,8 @@ pub(crate) struct Timed {
     pub(crate) byte: f64,
     /// Seconds a FLOP.
     pub(crate) flop: f64,
+    /// Seconds for each cached token of a prompt whose latent is expanded.
+    pub(crate) expansion: f64,
     cut: OperatorCut,
 }
 
@@ -46,6 +49,35 @@ impl OperatorTime {
     }
 }
 
+/// The tokens of a pass that choose experts, each for itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ChoosingTokens {
+    pub(crate) all: f64,
+    /// Those that go through every layer: of a prompt the last one.
+    pub(crate) sampled: f64,
+}
+
+impl ChoosingTokens {
+    /// Of a step, whose tokens are all sampled.
+    pub(crate) const fn decoded(tokens: f64) -> Self {
+        Self { all: tokens, sampled: tokens }
+    }
+
+    /// Of one prompt.
+    pub(crate) const fn prompt(tokens: f64) -> Self {
+        Self { all: tokens, sampled: 1.0 }
+    }
+
+    /// The fewest experts that they read on average over layers, of which all go through the share `whole`.
+    fn fewest(self, of: Routed, whole: f64) -> f64 {
+        let read = |tokens| fewest(of.count, of.per_token, tokens);
+        if self.all == self.sampled || whole >= 1.0 {
+            return read(self.all);
+        }
+        whole * read(self.all) + (1.0 - whole) * read(self.sampled)
+    }
+}
+
 impl Timed {
     /// As engines compute it.
     pub(crate) fn real(operator: Operator, device: &Device, routing: ExpertRouting) -> Self {
@@ -64,21 +96,26 @@ impl Timed {
     }
 
     /// The same, reading the fewest experts that so many tokens choose each for themselves.
-    pub(crate) fn evenly_routed(&self, tokens: f64) -> Self {
-        let read = |of: Routed| Coverage::Fixed(fewest(of.count, of.per_token, tokens));
+    pub(crate) fn evenly_routed(&self, tokens: ChoosingTokens) -> Self {
+        let whole = self.operator.whole;
+        let read = |of: Routed| Coverage::Fixed(tokens.fewest(of, whole));
         Self { coverage: self.operator.experts.map(read), ..self.clone() }
     }
 
     /// The seconds that those take to read beyond the experts of one token; 0 where there are none.
-    pub(crate) fn read_more(&self, tokens: f64) -> f64 {
+    pub(crate) fn read_more(&self, tokens: ChoosingTokens) -> f64 {
         self.operator.experts.map_or(0.0, |of| {
-            let read = fewest(of.count, of.per_token, tokens);
+            let read = tokens.fewest(of, self.operator.whole);
             of.each * (read - of.per_token) * self.byte
         })
     }
 
     fn new(operator: Operator, device: &Device, routing: ExpertRouting, cut: OperatorCut) -> Self {
         let coverage = |routed: Routed| Coverage::new(routing, routed.count, routed.per_token);
+        let flop = |format| match cut {
+            OperatorCut::Ideal => rates::fastest(device, format),
+            OperatorCut::Real => rates::usual(device, format),
+        };
         Self {
             operator,
             coverage: operator.experts.map(coverage),
@@ -87,10 +124,8 @@ impl Timed {
                     OperatorCut::Ideal => device.memory_bandwidth().get(),
                     OperatorCut::Real => device.usual_bandwidth().get(),
                 },
-            flop: match cut {
-                OperatorCut::Ideal => rates::fastest(device, operator.format),
-                OperatorCut::Real => rates::usual(device, operator.format),
-            },
+            flop: flop(operator.format),
+            expansion: operator.expansion * flop(operator.expanded_in),
             cut,
         }
     }
@@ -105,16 +140,17 @@ impl Timed {
         let decoding = busiest(of.share, demand.decoding());
         let prompts = busiest(of.share, demand.prompts());
         let tokens = decoding * demand.decoded() + prompts * demand.prompt_tokens();
+        let sampled = decoding * demand.decoded() + prompts * demand.prompts();
         let positions = match of.positions {
             Positions::All => tokens,
-            Positions::Sampled => decoding * demand.decoded() + prompts * demand.prompts(),
+            Positions::Sampled => sampled,
         };
         let routed = match (&of.experts, &self.coverage) {
             (Some(routed), Some(coverage)) => routed.each * coverage.of(positions),
             _ => 0.0,
         };
         let mut cache = 0.0;
-        let mut pairs = 0.0;
+        let mut attention = 0.0;
         if of.cached > 0.0 {
             let moved = match self.cut {
                 OperatorCut::Ideal => demand.moved(&of.reach).all(),
@@ -123,8 +159,21 @@ impl Timed {
                 }
             };
             cache = of.cached * moved;
-            pairs = of.per_pair.decode * decoding * demand.decode_pairs(&of.reach)
-                + of.per_pair.prefill * prompts * demand.prompt_pairs(&of.reach);
+            let decoded = match self.cut {
+                OperatorCut::Ideal => demand.decode_pairs_parted(&of.reach),
+                OperatorCut::Real => {
+                    MovedTokens { own: demand.decode_pairs(&of.reach), shared: 0.0 }
+                }
+            };
+            let decoded =
+                of.per_pair.decode * decoded.own + of.per_pair.of_shared() * decoded.shared;
+            let compared = demand.prompt_pairs(&of.reach);
+            let read =
+                of.per_pair.prefill * compared + of.per_pair.last * demand.last_pairs(&of.reach);
+            let expanded = demand.cached(&of.reach) * self.expansion;
+            let absorbed = of.per_pair.decode * compared;
+            let read = (expanded + read * self.flop).min(absorbed.max(read) * self.flop);
+            attention = decoding * decoded * self.flop + prompts * read;
         }
         if of.state > 0.0 {
             // Read and written; a prompt from the start only writes.
@@ -139,8 +188,8 @@ impl Timed {
             weights: (of.weights + routed) * self.byte,
             cache: cache * self.byte,
             activations: of.activations * positions * self.byte,
-            matrices: of.per_token * positions * busiest * self.flop,
-            attention: pairs * self.flop,
+            matrices: (of.per_token * positions + of.per_sampled * sampled) * busiest * self.flop,
+            attention,
         }
     }
 

@@ -17,7 +17,7 @@ pub(crate) struct Totals {
     pub(crate) weights: f64,
     /// Arithmetic of a token, LM head apart.
     token: f64,
-    /// The LM head's, for a sampled position.
+    /// The LM head's, for a sampled position, and what of a prompt no other needs.
     sampled: f64,
     /// Moving a sequence's state once.
     state: f64,
@@ -32,7 +32,13 @@ struct ReachTotals {
     cached: f64,
     /// Comparing a pair.
     decode: f64,
+    /// One of a token that others begin with as well, where that is cheaper.
+    shared: f64,
     prefill: f64,
+    /// One of the last position of a prompt, beside those.
+    last: f64,
+    /// Expanding the latent of a cached token of a prompt.
+    expansion: f64,
 }
 
 impl Totals {
@@ -45,7 +51,10 @@ impl Totals {
             reach: *reach,
             cached: 0.0,
             decode: 0.0,
+            shared: 0.0,
             prefill: 0.0,
+            last: 0.0,
+            expansion: 0.0,
         };
         let mut sum = Self {
             weights: 0.0,
@@ -55,7 +64,7 @@ impl Totals {
             cut,
             reaches: reaches.iter().map(empty).collect(),
         };
-        for Timed { operator: of, coverage, byte, flop, .. } in operators {
+        for Timed { operator: of, coverage, byte, flop, expansion, .. } in operators {
             sum.weights += of.weights * byte;
             // Of those that tokens pick each for themselves, the number depends on the tokens.
             if let (Some(routed), Some(Coverage::Fixed(count))) = (of.experts, coverage) {
@@ -65,11 +74,21 @@ impl Totals {
                 Positions::All => sum.token += of.per_token * flop,
                 Positions::Sampled => sum.sampled += of.per_token * flop,
             }
+            sum.sampled += of.per_sampled * flop;
             sum.state += of.state * byte;
             if let Some(totals) = sum.reaches.get_mut(of.reach.index) {
                 totals.cached += of.cached * byte;
                 totals.decode += of.per_pair.decode * flop;
+                totals.shared += of.per_pair.of_shared() * flop;
                 totals.prefill += of.per_pair.prefill * flop;
+                totals.last += of.per_pair.last * flop;
+                totals.expansion += expansion;
+            }
+        }
+        for totals in &mut sum.reaches {
+            // Sums in another order.
+            if totals.shared > totals.decode * (1.0 - 1e-9) {
+                totals.shared = totals.decode;
             }
         }
         // A model without full attention need not compute it.
@@ -104,8 +123,24 @@ impl Totals {
                 }
             };
             cache = cache.and(of.cached, moved);
-            attention += of.decode * demand.decode_pairs(&of.reach)
-                + of.prefill * demand.prompt_pairs(&of.reach);
+            attention += match self.cut {
+                OperatorCut::Ideal if of.shared < of.decode => {
+                    let pairs = demand.decode_pairs_parted(&of.reach);
+                    of.decode * pairs.own + of.shared * pairs.shared
+                }
+                _ => of.decode * demand.decode_pairs(&of.reach),
+            };
+            let compared = demand.prompt_pairs(&of.reach);
+            let read = of.prefill * compared;
+            attention += if of.expansion > 0.0 {
+                // Latents that were cached are expanded once more, unless attending to them as they are takes less.
+                (of.expansion * demand.cached(&of.reach) + read).min(of.decode * compared)
+            } else {
+                read
+            };
+            if of.last > 0.0 {
+                attention += of.last * demand.last_pairs(&of.reach);
+            }
         }
         (cache, attention)
     }
@@ -264,5 +299,13 @@ impl<C: PassDemand> PassDemand for DeviceTotals<'_, C> {
 
     fn prompt_pairs(&self, reach: &LayerReach) -> f64 {
         self.whole.prompt_pairs(reach) * self.prompts
+    }
+
+    fn last_pairs(&self, reach: &LayerReach) -> f64 {
+        self.whole.last_pairs(reach) * self.prompts
+    }
+
+    fn cached(&self, reach: &LayerReach) -> f64 {
+        self.whole.cached(reach) * self.prompts
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::path::Path;
 
-use fizeau_core::{Seconds, Tokens};
+use fizeau_core::{Bytes, Seconds, Tokens};
 use fizeau_record::{
     DeploymentRecord, InvalidLevels, LevelReport, RunDocument, RunSetup, SpeedOfLightReference,
     StoredLevel, StoredRun,
@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use super::samples::above;
 use super::seen::of_engine;
 use super::steps::{self, SeenRequests};
-use super::{SampleError, SolQueryError, SolSystems, SystemQuery};
+use super::{SampleError, SolQueryError, SolSystems, SystemQuery, UnfittedServing};
 
 /// What is read of `sweep.json`.
 #[derive(Deserialize)]
@@ -31,6 +31,7 @@ struct SweepFile {
 #[serde(default)]
 struct LevelFile {
     load: LoadFile,
+    requested: RequestedFile,
     validity: ValidityFile,
     requests: RequestsFile,
     tokens: TokensFile,
@@ -41,6 +42,13 @@ struct LevelFile {
 #[serde(default)]
 struct LoadFile {
     concurrency: Option<u64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RequestedFile {
+    /// What a prefix cache was expected to supply: `none`, `share` or `reuse`.
+    cache: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -60,6 +68,7 @@ struct RequestsFile {
 struct TokensFile {
     input: Option<f64>,
     output: Option<f64>,
+    cached_share: Option<f64>,
 }
 
 #[derive(Default, Deserialize)]
@@ -98,8 +107,9 @@ impl SystemQuery<'_> {
                 Err(_) => return Err(error),
             },
         };
+        let served = spread.as_ref().and_then(UnfittedServing::of);
         let (name, system) = self.of_run(folder, setup, spread)?;
-        let sample = |level: &LevelFile| level.sample(&name, &system, self, invalid);
+        let sample = |level: &LevelFile| level.sample(&name, &system, self, (served, invalid));
         let mut samples: Vec<_> = levels.iter().map(sample).collect();
         if steps::can_be_seen(&system) && samples.iter().any(Result::is_ok) {
             samples.extend(self.steps_of_run(folder, &name, &system, invalid)?);
@@ -118,7 +128,8 @@ impl SystemQuery<'_> {
         let Ok(run) = StoredRun::open(folder) else { return Ok(Vec::new()) };
         let usable = |level: &StoredLevel| {
             let summary = read::<LevelFile>(&level.path().join("summary.json")).ok()?;
-            summary.is_usable(invalid).then_some(summary.load.concurrency)
+            let is_told = summary.unfitted().is_none();
+            (is_told && summary.is_usable(invalid)).then_some(summary.load.concurrency)
         };
         let mut samples = Vec::new();
         for level in run.levels() {
@@ -153,13 +164,16 @@ impl SystemQuery<'_> {
         query.model_config = config.or_else(|| said.clone());
         let device = query.hardware.or_else(|| kept("device.toml"));
         query.hardware = device.or_else(|| setup.hardware.map(Cow::Owned));
+        let reserve = spread.as_ref().map_or(0, |own| own.reserve_bytes);
         if let Some(own) = spread {
             query.spread_as(own);
         }
         let name = said.or_else(|| query.model_config.clone()).unwrap_or_default();
         let mut systems = SolSystems::default();
         let system = systems.get(&query)?.system.clone();
-        Ok((name.into_owned(), system))
+        let mut serving = *system.serving();
+        serving.reserve = Bytes::new(reserve as f64);
+        Ok((name.into_owned(), system.with_serving(serving)))
     }
 
     /// What is as by default is as the run has it.
@@ -195,7 +209,8 @@ pub(crate) fn sample_of(
     let text = report.to_json().map_err(|error| wrong(&error))?;
     let level: LevelFile = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
     let query = SystemQuery { engine: engine.map(Cow::Borrowed), ..SystemQuery::default() };
-    level.sample(light.model_name(), light.reference().system, &query, invalid)
+    let served = UnfittedServing::of(light.deployment());
+    level.sample(light.model_name(), light.reference().system, &query, (served, invalid))
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<T, SolQueryError> {
@@ -210,13 +225,19 @@ impl LevelFile {
         self.validity.verdict == "valid" || invalid == InvalidLevels::Included
     }
 
-    /// The level with the mean lengths that it had.
+    /// Why it cannot be fitted whatever else its run says: prompts were meant to be cached, and replies do not say how much of them was.
+    fn unfitted(&self) -> Option<UnfittedServing> {
+        let is_meant = self.requested.cache.as_deref().is_some_and(|cache| cache != "none");
+        (is_meant && self.tokens.cached_share.is_none()).then_some(UnfittedServing::UnknownCache)
+    }
+
+    /// The level with the mean lengths that it had, of a run that is not served plainly where that is said.
     fn sample(
         &self,
         name: &str,
         system: &System,
         query: &SystemQuery<'_>,
-        invalid: InvalidLevels,
+        (served, invalid): (Option<UnfittedServing>, InvalidLevels),
     ) -> Result<CalibrationSample, SampleError> {
         let open = || SampleError::Level("a level has no fixed concurrency".to_owned());
         let at = self.load.concurrency.ok_or_else(open)?;
@@ -225,14 +246,19 @@ impl LevelFile {
             let verdict = self.validity.verdict.clone();
             return Err(SampleError::NotValid { concurrency: at, verdict });
         }
+        if let Some(serving) = served.or_else(|| self.unfitted()) {
+            return Err(SampleError::Serving { concurrency: at, serving });
+        }
         let completed = self.requests.completed as f64;
         let mean = |tokens: Option<f64>| {
             let sum = tokens.ok_or_else(|| wrong("its tokens are not known"))?;
             Ok::<_, SampleError>(Tokens::new((sum / completed.max(1.0)).round().max(1.0) as u64))
         };
         let concurrency = NonZeroU64::new(at).ok_or_else(|| wrong("none were sent"))?;
-        let load =
-            UniformLoad::new(mean(self.tokens.input)?, mean(self.tokens.output)?, concurrency);
+        let input = mean(self.tokens.input)?;
+        let cached = self.tokens.cached_share.unwrap_or_default() * input.get() as f64;
+        let load = UniformLoad::new(input, mean(self.tokens.output)?, concurrency)
+            .with_cached(Tokens::new(cached.round() as u64));
         let time = |of: &Option<LatencyFile>| of.as_ref()?.mean.map(|ms| Seconds::new(ms / 1e3));
         let tpot = time(&self.metrics.tpot_ms).ok_or_else(|| wrong("it has no TPOT"))?;
         let refused = |error: &dyn std::error::Error| wrong(&error.to_string());

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use fizeau_core::Seconds;
+use fizeau_record::DeploymentRecord;
 use fizeau_roofline::{CalibrationSample, Device, MeasuredRow, Model, RowExclusion, System};
 use thiserror::Error;
 
@@ -52,6 +53,14 @@ pub enum SampleError {
         /// What the run says: `invalid` or `suspect`.
         verdict: String,
     },
+    /// It was served in a way that a fit has no account of: it is left out by rule.
+    #[error("concurrency {concurrency}: it is {serving}")]
+    Serving {
+        /// Its requests in flight.
+        concurrency: u64,
+        /// How it was served.
+        serving: UnfittedServing,
+    },
     /// It is faster than the bound, so that it cannot have been as it says: it is left out by rule, as [`RowExclusion::BeatsBound`] is.
     #[error("{place}: {} ms, faster than the bound of {} ms", ms(*.measured), ms(*.bound))]
     BeatsBound {
@@ -72,6 +81,32 @@ pub enum SampleError {
     },
 }
 
+/// Serving of which a fit has no account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum UnfittedServing {
+    /// Steps yield several tokens, and how many drafts are accepted is not known.
+    #[error("of speculative decoding")]
+    Drafts,
+    /// Prompts are read on other devices than replies are decoded on.
+    #[error("of prefill and decode apart")]
+    Apart,
+    /// Prompts were meant to be cached, and no reply says how much of them was.
+    #[error("of cached prompts, of which replies do not say how much was cached")]
+    UnknownCache,
+}
+
+impl UnfittedServing {
+    /// What of `run` a fit has no account of; none of plain serving.
+    pub(super) fn of(run: &DeploymentRecord) -> Option<Self> {
+        match (run.draft, run.disaggregated) {
+            (_, true) => Some(Self::Apart),
+            (0, false) => None,
+            (_, false) => Some(Self::Drafts),
+        }
+    }
+}
+
 impl SampleError {
     /// The reason in a few words that levels have in common, such as `invalid` or `of an unknown model`: to count them by.
     #[must_use]
@@ -81,6 +116,7 @@ impl SampleError {
             Self::Device { .. } => "on an unknown device".to_owned(),
             Self::Level(_) => "not usable".to_owned(),
             Self::NotValid { verdict, .. } => verdict.clone(),
+            Self::Serving { serving, .. } => serving.to_string(),
             Self::BeatsBound { .. } => RowExclusion::BeatsBound.to_string(),
             Self::Doubtful { doubt, .. } => doubted(*doubt),
         }
@@ -89,7 +125,13 @@ impl SampleError {
     /// Whether it is left out by a rule: nothing has to be mended for the others to be fitted.
     #[must_use]
     pub const fn is_by_rule(&self) -> bool {
-        matches!(self, Self::NotValid { .. } | Self::BeatsBound { .. } | Self::Doubtful { .. })
+        matches!(
+            self,
+            Self::NotValid { .. }
+                | Self::Serving { .. }
+                | Self::BeatsBound { .. }
+                | Self::Doubtful { .. }
+        )
     }
 }
 

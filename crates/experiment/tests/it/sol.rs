@@ -1,11 +1,14 @@
 //! Queries of the speed of light, and measured levels for a fit.
 
 use std::collections::HashMap;
+use std::num::NonZeroU64;
 use std::path::Path;
 
-use fizeau_experiment::{FitSources, SampleError, SystemQuery};
+use fizeau_core::{Seconds, Tokens};
+use fizeau_experiment::{FitSources, SampleError, SolSystems, SystemQuery, UnfittedServing};
 use fizeau_record::InvalidLevels;
-use fizeau_roofline::{CalibrationSample, MeasuredTable};
+use fizeau_roofline::{CalibrationSample, MeasuredTable, UniformLoad};
+use serde_json::{Value, json};
 
 #[test]
 fn the_levels_of_a_stored_run_are_samples_on_its_own_system() {
@@ -112,5 +115,80 @@ fn levels_of_a_run_that_are_faster_than_the_bound_are_left_out() {
     for sample in samples {
         let error = sample.unwrap_err();
         assert!(matches!(error, SampleError::BeatsBound { .. }), "{error}");
+    }
+}
+
+/// What a fit takes of the simulated run, without its tapes, had its record and its levels been as the two make them.
+fn samples_of(
+    name: &str,
+    of_run: impl Fn(&mut Value),
+    of_level: impl Fn(&mut Value),
+) -> Vec<Result<CalibrationSample, SampleError>> {
+    let run = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/runs/simulated"));
+    let folder = std::env::temp_dir().join(format!("fizeau-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::copy(run.join("model-config.json"), folder.join("model-config.json")).unwrap();
+    let rewrite = |file: &str, change: &dyn Fn(&mut Value)| {
+        let mut document = serde_json::from_slice(&std::fs::read(run.join(file)).unwrap()).unwrap();
+        change(&mut document);
+        std::fs::write(folder.join(file), document.to_string()).unwrap();
+    };
+    rewrite("run.json", &of_run);
+    rewrite("sweep.json", &|sweep| {
+        sweep["levels"].as_array_mut().unwrap().iter_mut().for_each(&of_level);
+    });
+    let samples = SystemQuery::default().samples_of_run(&folder, InvalidLevels::LeftOut).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    samples
+}
+
+/// Of 64 tokens 48 were cached, so that 16 were computed.
+#[test]
+fn cached_prompt_tokens_of_a_stored_run_are_not_computed() {
+    let cached = |level: &mut Value| {
+        level["requested"]["cache"] = json!("reuse");
+        level["tokens"]["cached_share"] = json!(0.75);
+    };
+    let found = samples_of("cached", |_| {}, cached).remove(0).unwrap();
+    let mut systems = SolSystems::default();
+    let mut query = SystemQuery::new("llama-3.1-8b", "h100-sxm");
+    query.deployment.max_num_seqs = NonZeroU64::new(1024);
+    let system = &systems.get(&query).unwrap().system;
+    let load = UniformLoad::new(Tokens::new(64), Tokens::new(8), NonZeroU64::MIN);
+    let account = |sample: &CalibrationSample| {
+        let debug = format!("{sample:?}");
+        let (_, account) = debug.split_once("account: ").unwrap();
+        account.split_once(", tpot: ").unwrap().0.to_owned()
+    };
+    let of = |load: &UniformLoad| {
+        let sample = CalibrationSample::new(system, load, "any", Seconds::new(0.01)).unwrap();
+        account(&sample)
+    };
+    assert_ne!(of(&load), of(&load.with_cached(Tokens::new(48))));
+    assert_eq!(account(&found), of(&load.with_cached(Tokens::new(48))));
+}
+
+/// Neither are drafts plain decoding, nor is a prefill elsewhere, nor are prompts all computed that were meant to be cached.
+#[test]
+fn levels_that_were_served_otherwise_are_left_out_by_rule() {
+    let level =
+        |cache: &'static str| move |level: &mut Value| level["requested"]["cache"] = json!(cache);
+    let run = |field: &'static str, value: Value| {
+        move |run: &mut Value| run["speed_of_light"][field] = value.clone()
+    };
+    let drafts = samples_of("drafts", run("draft", json!(3)), |_| {});
+    let apart = samples_of("apart", run("disaggregated", json!(true)), |_| {});
+    let unknown = samples_of("unknown", |_| {}, level("share"));
+    for (samples, why) in [
+        (drafts, UnfittedServing::Drafts),
+        (apart, UnfittedServing::Apart),
+        (unknown, UnfittedServing::UnknownCache),
+    ] {
+        assert_eq!(samples.len(), 2);
+        for sample in samples {
+            let error = sample.unwrap_err();
+            assert!(matches!(error, SampleError::Serving { serving, .. } if serving == why));
+            assert!(error.is_by_rule(), "{error}");
+        }
     }
 }

@@ -148,10 +148,12 @@ impl SearchSpec {
 
 /// Four digits of `load`.
 fn to_digits(load: f64, round: fn(f64) -> f64) -> f64 {
-    let unit = 10_f64.powf(load.log10().floor() - 3.0);
+    let last = load.log10().floor() - 3.0;
+    let unit = 10_f64.powf(last);
     let rounded = round(load / unit) * unit;
     // The decimal nearest to it, without what the multiplication left over.
-    format!("{rounded:.9}").parse().unwrap_or(rounded)
+    let decimals = (-last).clamp(0.0, 330.0) as usize;
+    format!("{rounded:.decimals$}").parse().unwrap_or(rounded)
 }
 
 /// How many standard errors off the mean a normal value lies with a probability of `confidence` or less, on one side.
@@ -184,6 +186,10 @@ mod tests {
         assert_eq!(spec.below(17.489_9), 17.48);
         assert_eq!(spec.below(0.012_345_6), 0.012_34);
         assert_eq!(spec.nearest(2e6), 1e6);
+        // However small they are.
+        let tiny = SearchSpec::between(Loads::Any, 1e-10, 1e-9).checked().ok();
+        let tiny = tiny.map(|tiny| (tiny.lowest, tiny.highest, tiny.nearest(1.234_56e-10)));
+        assert_eq!(tiny, Some((1e-10, 1e-9, 1.235e-10)));
         let spec = SearchSpec::between(Loads::Whole, 1.0, 512.0);
         assert_eq!((spec.start, spec.nearest(22.5), spec.below(22.99)), (23.0, 23.0, 22.0));
         assert_eq!(spec.below(22.999_999_999_9), 23.0);

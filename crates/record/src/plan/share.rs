@@ -26,6 +26,12 @@ pub enum NoPromptShare {
     /// It is not known what a replica carries.
     #[error(transparent)]
     NotCarried(#[from] NoCapacityReason),
+    /// How many drafted tokens are accepted is not known, and so not how long replies take.
+    #[error("the acceptance rate of drafted tokens is not known")]
+    Drafts,
+    /// Prompts have devices of their own, busy or not.
+    #[error("prompts are read on devices of their own, and how many these are is not known")]
+    Apart,
     /// It is not known how many requests are under way then.
     #[error("the number of requests in flight is not known")]
     NoInFlight,
@@ -43,6 +49,13 @@ impl DevicePlanSource {
         reference: &SpeedOfLightReference,
     ) -> Result<f64, NoPromptShare> {
         let hour = self.hour.as_ref().ok_or(NoPromptShare::NoPrice)?;
+        let served = reference.deployment();
+        if served.disaggregated {
+            return Err(NoPromptShare::Apart);
+        }
+        if served.draft > 0 {
+            return Err(NoPromptShare::Drafts);
+        }
         let [input, output] = self.lengths.whole().ok_or(NoPromptShare::NoLengths)?;
         let carried = self.capacity(goals)?;
         let nearest = self.levels.iter().find(|level| level.load == carried.nearest);

@@ -10,8 +10,9 @@ use fizeau_metrics::{
 };
 use fizeau_pareto::{Demand, FigureEstimate};
 use fizeau_record::{
-    BurstAccount, DevicePlanSource, HighestLoadBasis, MeanLengths, NoBurstAccount, PlanFigure,
-    PlanLevel, PlanQuery, PlanReport, ReplicaCapacity, StoredRun, TestedLoads, TestedReplica,
+    BurstAccount, DeploymentRecord, DevicePlanSource, HighestLoadBasis, MeanLengths,
+    NoBurstAccount, NoPromptShare, PlanFigure, PlanLevel, PlanQuery, PlanReport, ReplicaCapacity,
+    StoredRun, TestedLoads, TestedReplica,
 };
 use fizeau_roofline::HourlyRate;
 use serde_json::{Value, json};
@@ -447,6 +448,23 @@ fn prompt_tokens_from_a_cache_cost_less() {
     };
     assert_eq!(tested("simulated").cached_share, None);
     assert!(share(Some(0.75)) < 0.9 * share(None), "{:?} {:?}", share(Some(0.75)), share(None));
+}
+
+/// Nothing is known of how long replies take whose drafts are accepted by unknown odds, nor on how many devices prompts are read.
+#[test]
+fn time_that_is_shared_otherwise_is_not_priced_as_plain_serving() {
+    let share = |change: fn(&mut DeploymentRecord)| {
+        let mut tested = tested("simulated");
+        let reference = tested.reference.take().unwrap();
+        let mut said = reference.deployment().clone();
+        change(&mut said);
+        let files = reference.files().clone();
+        tested.reference = Some(reference.recorded(said, files));
+        source("a", &tested, Some(2.0)).prompt_share
+    };
+    assert!(share(|_| {}).is_ok());
+    assert_eq!(share(|said| said.draft = 3), Err(NoPromptShare::Drafts));
+    assert_eq!(share(|said| said.disaggregated = true), Err(NoPromptShare::Apart));
 }
 
 /// A plan's simulation is of replicas that read prompts and decode.

@@ -99,12 +99,16 @@ impl System {
                 self.serving().memory_share >= 1.0,
             ));
         }
-        // The last token is never cached.
-        let tokens = load.input_tokens + load.output_tokens;
-        let needed = memory.sequence(tokens.get() as f64 - 1.0, 0.0);
+        let needed = self.needed_by_one(memory, load);
         let room = usable - memory.weights();
         if needed > room || self.max_batch(load) < 1.0 {
-            return Err(self.no_room(tokens, needed, room));
+            let would_do = self.would_do_with(|memory| self.needed_by_one(memory, load));
+            return Err(self.no_room(
+                load.input_tokens + load.output_tokens,
+                needed,
+                room,
+                would_do,
+            ));
         }
         Ok(())
     }
@@ -126,7 +130,8 @@ impl System {
         }
         let needed = memory.ideal_sequence(lengths.longest.get() as f64 - 1.0) / devices;
         if needed > room {
-            return Err(self.no_room(lengths.longest, needed, room));
+            let would_do = self.would_do(lengths.longest);
+            return Err(self.no_room(lengths.longest, needed, room, would_do));
         }
         Ok(())
     }
@@ -154,14 +159,20 @@ impl System {
         }
     }
 
-    fn no_room(&self, tokens: Tokens, needed: f64, room: f64) -> LoadAnalysisError {
+    fn no_room(
+        &self,
+        tokens: Tokens,
+        needed: f64,
+        room: f64,
+        would_do: Vec<Deployment>,
+    ) -> LoadAnalysisError {
         LoadAnalysisError::NoRoomForRequest {
             device: self.device().name.to_owned(),
             devices: self.deployment().devices_per_replica(),
             tokens,
             needed: Bytes::new(needed),
             room: Bytes::new(room),
-            would_do: self.would_do(tokens),
+            would_do,
         }
     }
 
@@ -176,6 +187,13 @@ impl System {
     /// parallelism and pipeline stages up to 64, and then, if that is another, of tensor parallelism alone.
     #[must_use]
     pub fn would_do(&self, tokens: Tokens) -> Vec<Deployment> {
+        // The last token is never cached.
+        let context = self.in_blocks(tokens.get() as f64 - 1.0);
+        self.would_do_with(|memory| memory.sequence(context, 0.0))
+    }
+
+    /// Those on which so much is free beside the weights.
+    fn would_do_with(&self, needed: impl Fn(&Memory) -> f64) -> Vec<Deployment> {
         let model = self.model();
         let reaches = ModelReaches::of(model);
         let room = usable(self.device(), self.serving());
@@ -184,8 +202,7 @@ impl System {
             let deployment = tensor.with_pipeline(stages).ok()?;
             deployment.check(model).ok()?;
             let memory = Memory::new(model, &deployment, &reaches);
-            let needed = memory.weights() + memory.sequence(tokens.get() as f64 - 1.0, 0.0);
-            (needed <= room).then_some(deployment)
+            (memory.weights() + needed(&memory) <= room).then_some(deployment)
         };
         let mut fewest: Option<Deployment> = None;
         for ranks in 1..=MOST {

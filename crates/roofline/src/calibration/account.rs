@@ -375,7 +375,7 @@ fn as_stored(model: &Model) -> Model {
 /// that they reach ([`crate::Constant::CacheBandwidth`]).
 fn cache_room(model: &Model) -> f64 {
     let is_narrow = model.tensors().iter().any(|tensors| tensors.format.value_bits() <= 8);
-    if is_narrow && model.kv_cache() == Format::Bf16 { 2.0 } else { 1.0 }
+    if is_narrow && !model.says_kv_cache() { 2.0 } else { 1.0 }
 }
 
 /// Whether weights in `format` are widened to 16 bits as `device` reads them, for want of arithmetic of their own.

@@ -23,7 +23,7 @@
 //! measurements in the fixtures have none of them.
 
 use crate::model::{Experts, FeedForward, Layers, Mixer, QueryNorm};
-use crate::{Format, Model};
+use crate::{Activations, Format, Model};
 
 /// Of a pass, whatever its layers.
 const PASS: u64 = 3;
@@ -67,6 +67,11 @@ const fn scaling(format: Format) -> (u64, u64) {
         Format::Fp8Blocks { .. } => (2, 3),
         Format::Nvfp4 => (1, 1),
         Format::Fp8 => (1, 0),
+        Format::Beside(weights) => match weights.activations() {
+            Activations::A4 => (1, 1),
+            Activations::A8 => (1, 0),
+            Activations::A16 => (0, 0),
+        },
         _ => (0, 0),
     }
 }

@@ -88,7 +88,7 @@ impl Calibration {
         let unmeasured = unmeasured
             .map(|format| format!("the calibration has no measurements of {format} weights"));
         // Above 1 the engine keeps caches narrower than was said: where it was said, that is not to be counted again.
-        let most = if system.model().kv_cache().value_bits() <= 8 { 1.0 } else { f64::INFINITY };
+        let most = if system.model().says_kv_cache() { 1.0 } else { f64::INFINITY };
         let used = |own: &FittedConstant| match own.constant {
             Constant::CacheBandwidth => FittedConstant { value: own.value.min(most), ..*own },
             _ => *own,

@@ -5,6 +5,7 @@ use fizeau_core::PerSec;
 use super::{Figures, PhaseCosts};
 use crate::UniformLoad;
 use crate::system::System;
+use crate::timed::ChoosingTokens;
 
 impl System {
     /// [`System::bound_figures`] under balanced routing: each token of a pass chooses its experts for itself and all equally often, so
@@ -14,13 +15,14 @@ impl System {
     #[must_use]
     pub fn evenly_routed_figures(&self, load: &UniformLoad, batch: Option<f64>) -> Option<Figures> {
         let running = batch.unwrap_or_else(|| self.running_batch(load));
-        let at_best = (load.concurrency.get() as f64).min(self.ideal_max_batch(load));
-        let most = if batch.is_some() { running } else { at_best.max(running) };
+        let most = if batch.is_some() { running } else { self.bound_rate_batch(load, running) };
         let (local, active) = self.local(most);
         // Stages work on micro-batches: fewer tokens a pass read fewer experts in it.
-        let rate = self.evenly_routed_totals(self.decode_pass(load, most).decoding)?;
-        let step = self.evenly_routed_totals(self.decode_pass(load, running).decoding);
-        let prompt = self.evenly_routed_totals(self.prefill_pass(load).tokens());
+        let step_of = |batch| ChoosingTokens::decoded(self.decode_pass(load, batch).decoding);
+        let rate = self.evenly_routed_totals(step_of(most))?;
+        let step = self.evenly_routed_totals(step_of(running));
+        let prompt =
+            self.evenly_routed_totals(ChoosingTokens::prompt(self.prefill_pass(load).tokens()));
         let phases = |step| {
             let prompt = prompt.as_ref().unwrap_or_else(|| self.ideal());
             self.phases_by([prompt, step], load, running)

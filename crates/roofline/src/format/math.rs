@@ -126,6 +126,7 @@ impl Format {
             Self::Mxfp6 | Self::Mxfp4 => Kernel::ScaledFp8,
             Self::Nvfp4 => Kernel::Native(MathType::Fp4),
             Self::Int8 | Self::Ggml(_) => Kernel::Native(MathType::Int8),
+            Self::Beside(weights) => weights.kernel(),
             Self::Mixed(mixed) => mixed.kernel,
         }
     }
@@ -149,6 +150,7 @@ impl Format {
             }
             Self::Ggml(kind) if kind.bits_per_element() < 5.0 => Exact::of(&[Bf16, Fp8, Int8]),
             Self::Ggml(_) => Exact::of(&[Bf16, Int8]),
+            Self::Beside(weights) => weights.stored().exact(),
             Self::Mixed(mixed) => mixed.exact,
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Format, GgmlType};
+use super::{Activations, Format, GgmlType};
 
 /// Names that stand for one format each, in lower case with `_` for `-`. The first of a format is the one that is
 /// written.
@@ -79,7 +79,8 @@ impl FromStr for Format {
         if let Some(kind) = GgmlType::all().find(named) {
             return Ok(Self::Ggml(kind));
         }
-        blocks(&wanted).or_else(|| integers(&wanted)).ok_or_else(|| UnknownFormat::new(name))
+        let found = blocks(&wanted).or_else(|| integers(&wanted)).or_else(|| beside(&wanted));
+        found.ok_or_else(|| UnknownFormat::new(name))
     }
 }
 
@@ -88,6 +89,16 @@ fn blocks(name: &str) -> Option<Format> {
     let (rows, columns) = name.strip_prefix("fp8_")?.split_once('x')?;
     let side = |text: &str| number(text).filter(|side| (1..=1 << 16).contains(side));
     Some(Format::Fp8Blocks { rows: side(rows)?, columns: side(columns)? })
+}
+
+/// `nvfp4_a16`, `mxfp4_a4`, `int4_g128_a8`: not where engines do just that with the format.
+fn beside(name: &str) -> Option<Format> {
+    let (stored, activations) = name.rsplit_once('_')?;
+    let mut known = Activations::ALL.into_iter();
+    let activations = known.find(|known| known.as_str() == activations)?;
+    let stored: Format = stored.parse().ok()?;
+    let found = stored.with_activations(activations);
+    (found != stored).then_some(found)
 }
 
 /// `int4_g128`, `int4_g128_zp`, `int4_g64_bias`, `int8_channel`, `w4a16_g64`.
@@ -126,6 +137,7 @@ impl fmt::Display for Format {
         };
         f.pad(&match *self {
             Self::Fp8Blocks { rows, columns } => format!("fp8-{rows}x{columns}"),
+            Self::Beside(weights) => weights.to_string(),
             Self::Ggml(kind) => kind.as_str().to_owned(),
             Self::Mixed(mixed) => format!("mixed-{:.2}-bit", mixed.bits_per_element()),
             Self::Int { bits, group } => format!("int{bits}-{}", channel(group)),

@@ -114,8 +114,9 @@ impl System {
         let limited_by = if context < last { breaks(context + 1) } else { None };
         let end = match (limited_by, declared) {
             (Some(UnmetNeed::Context), _) => CurveEnd::Memory,
+            (Some(_), _) => CurveEnd::Goal,
             (None, Some(_)) => CurveEnd::MaxContext,
-            _ => CurveEnd::Requested,
+            (None, None) => CurveEnd::Requested,
         };
         let (context, figures) = (Tokens::new(context), figures(context));
         Some(LargestContext { context, figures, limited_by, end })

@@ -184,9 +184,9 @@ impl Model {
     pub fn kv_bytes_per_token(&self) -> Bytes {
         let of = |layers: &Layers| match &layers.mixer {
             Mixer::Attention(attention) if attention.window.is_none() => {
-                attention.kept_bytes(self.cache.kv)
+                attention.kept_bytes(self.kv_cache())
             }
-            Mixer::Latent(latent) => latent.kept_bytes(self.cache.kv),
+            Mixer::Latent(latent) => latent.kept_bytes(self.kv_cache()),
             _ => Bytes::default(),
         };
         let all = self.layers.iter().map(|layers| of(layers) * layers.count as f64);
@@ -247,9 +247,9 @@ impl Model {
                 Mixer::Attention(attention) => {
                     let seen =
                         attention.window.map_or(context, |window| context.min(window as f64));
-                    (attention.kept_bytes(self.cache.kv), seen, (0, 0))
+                    (attention.kept_bytes(self.kv_cache()), seen, (0, 0))
                 }
-                Mixer::Latent(latent) => (latent.kept_bytes(self.cache.kv), context, (0, 0)),
+                Mixer::Latent(latent) => (latent.kept_bytes(self.kv_cache()), context, (0, 0)),
                 Mixer::DeltaNet(layer) => {
                     (none, 0.0, (layer.state_elements(), layer.convolution_elements()))
                 }

@@ -25,7 +25,8 @@ use self::layout::{FeedKind, LayerPlace, MixerKind};
 use self::quantization::Quantization;
 use super::fields::{CONTEXT, ConfigFields, FEED_FORWARD, HIDDEN, LAYERS, VOCABULARY, shown};
 use super::{
-    CacheFormats, Dense, FeedForward, Layers, Mixer, Model, ModelConfigError, Tables, TensorClass,
+    CacheFormats, Dense, FeedForward, Layers, Mixer, Model, ModelConfigError, PromptEnd, Tables,
+    TensorClass,
 };
 use crate::Format;
 
@@ -96,6 +97,13 @@ struct Config<'a> {
     layers: u64,
 }
 
+impl PromptEnd {
+    const fn add(&mut self, more: Self) {
+        self.last += more.last;
+        self.behind += more.behind;
+    }
+}
+
 impl Layers {
     fn is_like(&self, other: &Self) -> bool {
         let Self { mixer, feed_forward, norms, .. } = self;
@@ -131,7 +139,7 @@ impl<'a> Config<'a> {
         warnings: Vec<String>,
     ) -> Result<Model, ModelConfigError> {
         let layout = self.layout()?;
-        let layers = self.layers(&layout)?;
+        let (layers, order) = self.layers(&layout)?;
         let vocabulary = self.fields.count("vocab_size", VOCABULARY)?;
         let biased = self.fields.flag("lm_head_bias")? == Some(true);
         let head_bias = if biased { vocabulary } else { 0 };
@@ -144,10 +152,11 @@ impl<'a> Config<'a> {
             hidden: self.hidden,
             vocabulary,
             layers,
+            order,
             final_vectors: self.norms(1) + head_bias + self.positions()?,
             tables: Tables { tied, embedding: of(TensorClass::Embedding), head: of(table) },
             cache: CacheFormats {
-                kv: self.quantization.kv_cache().unwrap_or(Format::Bf16),
+                kv: self.quantization.kv_cache(),
                 state: self.quantization.state_cache(),
             },
             draft: self.draft(&layout)?,
@@ -166,26 +175,45 @@ impl<'a> Config<'a> {
         Ok(rows * self.hidden)
     }
 
-    /// One entry for all layers that are alike in kind and format.
-    fn layers(&self, layout: &[LayerPlace]) -> Result<Vec<Layers>, ModelConfigError> {
-        let mut kinds: Vec<(LayerPlace, Formats, u64)> = Vec::new();
-        for (place, index) in layout.iter().zip(0..) {
+    /// One entry for all layers that are alike in kind and format, and which of them each layer is one of.
+    fn layers(&self, layout: &[LayerPlace]) -> Result<(Vec<Layers>, Vec<u32>), ModelConfigError> {
+        let last = layout.iter().rposition(|place| place.writes());
+        let mut kinds: Vec<(LayerPlace, Formats, u64, PromptEnd)> = Vec::new();
+        let mut order: Vec<usize> = Vec::with_capacity(layout.len());
+        for (at, (place, index)) in layout.iter().zip(0..).enumerate() {
             let formats = self.formats(index);
-            match kinds.iter_mut().find(|(known, its, _)| known == place && *its == formats) {
-                Some((_, _, count)) => *count += 1,
-                None => kinds.push((*place, formats, 1)),
+            let end = PromptEnd {
+                last: u64::from(Some(at) == last),
+                behind: u64::from(last.is_some_and(|last| at > last)),
+            };
+            let known = kinds.iter().position(|(known, its, ..)| known == place && *its == formats);
+            order.push(known.unwrap_or(kinds.len()));
+            match known.and_then(|known| kinds.get_mut(known)) {
+                Some((_, _, count, known)) => {
+                    *count += 1;
+                    known.add(end);
+                }
+                None => kinds.push((*place, formats, 1, end)),
             }
         }
         let mut layers: Vec<Layers> = Vec::new();
-        for (place, formats, count) in kinds {
-            let more = self.layer(place, formats, count)?;
+        // Where each kind came to lie.
+        let mut places: Vec<u32> = Vec::with_capacity(kinds.len());
+        for (place, formats, count, end) in kinds {
+            let more = Layers { end, ..self.layer(place, formats, count)? };
             // Kinds may come out the same: a window that is longer than any context is none.
-            match layers.iter_mut().find(|known| known.is_like(&more)) {
-                Some(known) => known.count += more.count,
+            let known = layers.iter().position(|known| known.is_like(&more));
+            places.push(known.unwrap_or(layers.len()) as u32);
+            match known.and_then(|known| layers.get_mut(known)) {
+                Some(known) => {
+                    known.count += more.count;
+                    known.end.add(more.end);
+                }
                 None => layers.push(more),
             }
         }
-        Ok(layers)
+        let order = order.into_iter().filter_map(|kind| places.get(kind).copied()).collect();
+        Ok((layers, order))
     }
 
     fn layer(
@@ -210,7 +238,7 @@ impl<'a> Config<'a> {
         };
         let norms = self.norms(self.norms_of_layer()?);
         let parallel = self.flag(self.family.parallel)?;
-        Ok(Layers { count, mixer, feed_forward, norms, parallel })
+        Ok(Layers { count, mixer, feed_forward, norms, parallel, end: PromptEnd::default() })
     }
 
     /// Falcon's first decoder has one norm in front of both blocks, which work side by side.

@@ -49,8 +49,12 @@ impl Latent {
             None => hidden * wide,
         };
         let latent = hidden * (self.kv_rank + rope);
-        let expanded = self.kv_rank * heads * (self.nope_dim + self.value_dim);
-        query + latent + expanded + heads * self.value_dim * hidden
+        query + latent + self.expansion_elements() + heads * self.value_dim * hidden
+    }
+
+    /// Elements of the matrices that make keys and values out of a latent, `kv_r H (n + v)`.
+    pub(crate) const fn expansion_elements(&self) -> u64 {
+        self.kv_rank * self.heads * (self.nope_dim + self.value_dim)
     }
 
     /// Elements of the latent, `kv_r + r`, one a token: keys and values are one.

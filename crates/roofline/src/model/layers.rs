@@ -2,8 +2,8 @@
 
 use crate::Format;
 
-/// A run of layers that are all alike. A model is a list of them; their order within the model does not matter
-/// to its speed.
+/// Layers that are all alike. A model is a list of them; their order within the model matters to where a prompt's work ends, and to
+/// what pipeline stages keep, alone.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Layers {
@@ -18,6 +18,18 @@ pub struct Layers {
     /// Whether both blocks read the layer's input, so that ranks can sum both outputs at once; else the feed-forward
     /// block reads what the mixer made.
     pub parallel: bool,
+    /// How many of them a prompt needs less of.
+    pub(crate) end: PromptEnd,
+}
+
+/// Of layers that are alike, those of which a prompt needs no more than its last position: nothing behind the last keys, values or
+/// states that a layer writes is ever read but for the position that is sampled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct PromptEnd {
+    /// Those that write the model's last cache or state, one or none: all positions need what is written, and nothing else of it.
+    pub(crate) last: u64,
+    /// Those behind it.
+    pub(crate) behind: u64,
 }
 
 /// What mixes tokens in a layer.

@@ -9,17 +9,18 @@ use crate::model::{Dense, Experts, FeedForward, Layers};
 impl OperatorBuilder<'_> {
     pub(super) fn feed_forward(&self, layers: &Layers, all: &mut Vec<Operator>) {
         let count = layers.count as f64;
+        let mut put = |operator| all.push(self.ended(operator, layers, 0.0));
         match &layers.feed_forward {
-            FeedForward::Dense(dense) => all.push(self.dense(OperatorKind::Dense, dense, count)),
+            FeedForward::Dense(dense) => put(self.dense(OperatorKind::Dense, dense, count)),
             FeedForward::Experts(experts) => {
-                all.push(self.experts(experts, count));
+                put(self.experts(experts, count));
                 if let Some(shared) = &experts.shared {
-                    all.push(self.dense(OperatorKind::Shared, shared, count));
+                    put(self.dense(OperatorKind::Shared, shared, count));
                 }
                 if let Some(latent) = experts.latent {
-                    all.push(self.narrowing(experts, latent, count));
+                    put(self.narrowing(experts, latent, count));
                 }
-                all.push(self.router(experts, count));
+                put(self.router(experts, count));
             }
             FeedForward::None => {}
         }

@@ -131,6 +131,20 @@ fn what_does_not_fit_says_by_how_much_and_what_would() {
         matches!(&error, LoadAnalysisError::NoRoomForRequest { would_do, .. } if *would_do == two()),
         "{error}"
     );
+    // A request that misses by a part of its last block misses by that block, and is told what would do.
+    let fp8 = model("llama-3.1-70b").with_weights(&"fp8".parse().unwrap());
+    let h100 = Device::named("h100-sxm").unwrap().clone();
+    let one = System::new(fp8, h100, Deployment::SINGLE).unwrap();
+    let fits = |input| one.answer(&load(input, 2, 1)).is_ok();
+    let longest = (1..200_000).rev().step_by(16).find(|&input| fits(input)).unwrap();
+    let longest = (longest..longest + 16).rev().find(|&input| fits(input)).unwrap();
+    let error = one.answer(&load(longest + 1, 2, 1)).unwrap_err();
+    let LoadAnalysisError::NoRoomForRequest { needed, room, would_do, .. } = &error else {
+        panic!("{error}");
+    };
+    assert!(needed > room && *would_do == two(), "{error}");
+    assert!(one.would_do(Tokens::new(longest + 3)) != ["1 device".parse().unwrap()]);
+
     let error = system("llama-3.1-8b", "h100-sxm", "1 device").answer(&load(0, 9, 1)).unwrap_err();
     assert_eq!(error.to_string(), "the load has 0 input tokens; it must have at least 1");
 }

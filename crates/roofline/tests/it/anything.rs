@@ -22,7 +22,8 @@ fn model_of(config: &Value) -> Model {
 /// Grouped attention with dense blocks; every other layer may have a window.
 fn dense() -> impl Strategy<Value = Model> {
     let shape = (1_u64..40, power(8, 13), power(0, 3), power(5, 8), power(9, 15));
-    (shape, prop::option::of(1_u64..5_000)).prop_map(|((layers, hidden, kv, dim, wide), window)| {
+    let more = (prop::option::of(1_u64..5_000), 0_u64..60);
+    (shape, more).prop_map(|((layers, hidden, kv, dim, wide), (window, sharing))| {
         let kind =
             |k: u64| if k.is_multiple_of(2) { "sliding_attention" } else { "full_attention" };
         let kinds: Vec<_> = (0..layers).map(kind).collect();
@@ -32,6 +33,9 @@ fn dense() -> impl Strategy<Value = Model> {
             "head_dim": dim, "intermediate_size": wide, "vocab_size": 32_000,
             "torch_dtype": "bfloat16",
         });
+        if sharing < layers {
+            config["num_kv_shared_layers"] = json!(sharing);
+        }
         if let Some(window) = window {
             config["sliding_window"] = json!(window);
             config["layer_types"] = json!(kinds);

@@ -262,3 +262,20 @@ proptest! {
         prop_assert!(Model::from_config_json(&text).is_err());
     }
 }
+
+/// A layout of single blocks may stand in either of two lists; the one that is wrong is named.
+#[test]
+fn a_wrong_list_of_blocks_is_named() {
+    let mut config: Map<String, Value> = serde_json::from_str(config!("nemotron-h-56b")).unwrap();
+    config.remove("hybrid_override_pattern").unwrap();
+    let layers = config["num_hidden_layers"].as_u64().unwrap() as usize;
+    for field in ["layer_types", "layers_block_type"] {
+        let mut blocks = vec!["mamba"; layers];
+        blocks[3] = "wkv";
+        let mut wrong = config.clone();
+        wrong.insert(field.to_owned(), json!(blocks));
+        check(&Value::Object(wrong.clone()).to_string(), field, "\"wkv\"");
+        wrong.insert(field.to_owned(), json!(["mamba"]));
+        check(&Value::Object(wrong).to_string(), field, "is 1 and");
+    }
+}

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use fizeau_roofline::{
-    Deployment, DeploymentError, Device, ExpertExchange, KnownModel, Model, Overlap,
+    Deployment, DeploymentError, Device, ExpertExchange, KnownModel, Model, Overlap, System,
 };
 use proptest::prelude::*;
 
@@ -203,4 +203,22 @@ proptest! {
             prop_assert_eq!(way.attention_groups(), 1);
         }
     }
+}
+
+/// The fullest of two stages of DeepSeek-V3 has 31 layers with experts of 11.5 billion parameters each, not 31 mean ones; gpt-oss's
+/// layers with windows lie between those without, so that each stage has half of either.
+#[test]
+fn the_fullest_stage_has_the_heaviest_layers_in_a_row() {
+    let system = |name: &str, deployment: &str| {
+        let model = KnownModel::named(name).unwrap().model().unwrap();
+        let device = Device::named("h200-sxm").unwrap().clone();
+        System::new(model, device, deployment.parse().unwrap()).unwrap()
+    };
+    let weights = system("deepseek-v3", "PP2").weight_bytes_per_device().get();
+    assert!((356e9..360e9).contains(&weights), "{weights}");
+    let cache =
+        |deployment| system("gpt-oss-120b", deployment).cache_bytes_per_device(8192.0).get();
+    assert_eq!(cache("PP2"), 0.5 * cache("1 device"));
+    let whole = system("deepseek-v3", "PP61").cache_bytes_per_device(1000.0).get();
+    assert_eq!(whole, 1000.0 * 576.0 * 2.0);
 }

@@ -1,7 +1,9 @@
 //! Formats: what an element takes, which arithmetic works on it, and names.
 
 use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec};
-use fizeau_roofline::{Device, FileType, Format, GgmlType, MathType, WeightChoice};
+use fizeau_roofline::{
+    Activations, Device, FileType, Format, GgmlType, MathType, Pass, WeightChoice,
+};
 use proptest::prelude::*;
 
 use crate::fixed;
@@ -106,7 +108,12 @@ fn any_format() -> impl Strategy<Value = Format> {
         Format::Nf4Double,
     ];
     let ggml: Vec<GgmlType> = GgmlType::all().collect();
+    let activations = proptest::sample::select(Activations::ALL.to_vec());
+    let int = (2_u8..=8, 0_u32..300).prop_map(|(bits, group)| Format::Int { bits, group });
+    let stored = prop_oneof![proptest::sample::select(plain.to_vec()), int];
     prop_oneof![
+        (stored, activations)
+            .prop_map(|(stored, activations)| stored.with_activations(activations)),
         proptest::sample::select(plain.to_vec()),
         proptest::sample::select(ggml).prop_map(Format::Ggml),
         (1_u32..=65_536, 1_u32..=65_536)
@@ -206,6 +213,15 @@ fn weights_that_a_device_cannot_multiply_are_widened() {
     assert_eq!(on("h100-sxm", Format::Int { bits: 4, group: 128 }), (Bf16, Fp8));
     assert_eq!(on("a100-sxm-80", Format::Int { bits: 4, group: 128 }), (Bf16, Int8));
     assert_eq!(on("a100-sxm-80", Format::Int8), (Int8, Int8));
+    // Of weights alone, and beside activations in fewer bits than engines choose: what a bound assumes is the same.
+    let beside = |name, format: Format, activations| on(name, format.with_activations(activations));
+    let four = Format::Int { bits: 4, group: 128 };
+    assert_eq!(beside("b200-sxm", Format::Nvfp4, Activations::A16), (Bf16, Fp4));
+    assert_eq!(beside("b200-sxm", Format::Nvfp4, Activations::A8), (Fp8, Fp4));
+    assert_eq!(beside("h100-sxm", Format::Fp8, Activations::A16), (Bf16, Fp8));
+    assert_eq!(beside("h100-sxm", four, Activations::A8), (Fp8, Fp8));
+    assert_eq!(beside("mi355x", Format::Mxfp4, Activations::A4), (Fp4, Fp4));
+    assert_eq!(beside("mi355x", Format::Mxfp4, Activations::A8), on("mi355x", Format::Mxfp4));
     // Where integers are slow, widening them is faster.
     let slow = device([false; 3]).with_rate(Int8, FlopsPerSec::new(1e14)).unwrap();
     assert_eq!(Format::Int8.fastest_math_on(&slow), Bf16);
@@ -216,4 +232,16 @@ fn block_types_are_in_the_order_of_their_variants() {
     for (n, kind) in GgmlType::all().enumerate() {
         assert_eq!(kind as usize, n, "{kind:?}");
     }
+}
+
+/// Kernels widen a cache of NVFP4 to 8 bits before they multiply it.
+#[test]
+fn a_cache_in_four_bits_is_multiplied_in_eight() {
+    let attention = |format| {
+        let model = crate::llama_8b().with_kv_cache(format);
+        let system = crate::single(model, Device::named("b200-sxm").unwrap());
+        system.expected_pass(&Pass::prefill(8192.0, 0.0)).attention
+    };
+    assert_eq!(attention(Format::Nvfp4), attention(Format::Fp8));
+    assert!(attention(Format::Fp8) < attention(Format::Bf16));
 }

@@ -21,6 +21,7 @@ mod families;
 mod formats;
 mod golden;
 mod known;
+mod least_work;
 mod mechanisms;
 mod mixes;
 mod models;

@@ -126,7 +126,7 @@ fn compressed_tensors_are_read_by_group() {
     );
     let router = json!(["lm_head", "re:.*mlp.gate$"]);
     let model = read("qwen3-30b-a3b", of("nvfp4-pack-quantized", nvfp4, router));
-    check_all(&model, ["nvfp4", "nvfp4", "bf16", "bf16"]);
+    check_all(&model, ["nvfp4-a16", "nvfp4-a16", "bf16", "bf16"]);
 
     // As `moonshotai/Kimi-K2-Thinking`: routed experts alone, in 4-bit integers.
     let four = group(&json!({
@@ -145,7 +145,7 @@ fn compressed_tensors_are_read_by_group() {
 
     let eight = json!({"num_bits": 8, "type": "float", "strategy": "channel", "group_size": null});
     let model = read("llama-3.1-8b", of("float-quantized", group(&eight), json!(["lm_head"])));
-    check_all(&model, ["fp8", "fp8", "-", "bf16"]);
+    check_all(&model, ["fp8-a16", "fp8-a16", "-", "bf16"]);
 
     let mut integers = group(&json!({"num_bits": 8, "type": "int", "strategy": "channel"}));
     integers["input_activations"] = json!({"num_bits": 8, "type": "int", "dynamic": true});
@@ -166,7 +166,7 @@ fn groups_with_paths_hold_over_classes() {
             "kv_cache_scheme": {"num_bits": 8, "type": "float", "strategy": "tensor"},
         }),
     );
-    check_all(&model, ["fp8", "nvfp4", "-", "bf16"]);
+    check_all(&model, ["fp8-a16", "nvfp4-a16", "-", "bf16"]);
     assert_eq!(model.kv_cache(), Format::Fp8);
 }
 
@@ -253,7 +253,15 @@ fn other_dialects_say_the_same_in_their_words() {
         (
             json!({"quant_method": "quark", "exclude": ["lm_head"], "global_quant_config": {
             "weight": {"dtype": "fp4", "qscheme": "per_group", "group_size": 32}}}),
-            "mxfp4",
+            "mxfp4-a16",
+        ),
+        (
+            json!({"quant_method": "modelopt", "quant_algo": "W4A16_NVFP4", "group_size": 16, "ignore": ["lm_head"]}),
+            "nvfp4-a16",
+        ),
+        (
+            json!({"quant_method": "modelopt", "quant_algo": "W4A8_AWQ", "ignore": ["lm_head"]}),
+            "int4-g128-a8",
         ),
     ] {
         check_all(&read("llama-3.1-8b", config), [layers, layers, "-", "bf16"]);
@@ -328,4 +336,20 @@ fn encoders_and_norms_in_a_list_are_no_news() {
     ];
     let model = read("llama-3.1-8b", json!({"quant_method": "fp8", "ignored_layers": ignored}));
     check_all(&model, ["fp8", "fp8", "-", "bf16"]);
+}
+
+/// A file of a megabyte could otherwise ask for hours: thousands of layers, each of tens of thousands of names.
+#[test]
+fn lists_without_end_are_cut_in_words() {
+    let mut config: Map<String, Value> =
+        serde_json::from_str(KnownModel::named("llama-3.1-8b").unwrap().config).unwrap();
+    config.insert("num_hidden_layers".into(), json!(4096));
+    let ignored: Vec<String> = (0..1000).map(|n| format!("{}q_proj", ".".repeat(n))).collect();
+    config.insert(
+        "quantization_config".into(),
+        json!({"quant_method": "fp8", "ignored_layers": ignored}),
+    );
+    let model = Model::from_config_json(&Value::Object(config).to_string()).unwrap();
+    let said = |warning: &String| warning.ends_with("more than are looked up; it changes nothing");
+    assert!(model.warnings.iter().any(said), "{:?}", model.warnings);
 }

@@ -96,7 +96,7 @@ fn quark() {
         "layer_quant_config": {}, "layer_type_quant_config": {}, "min_kv_scale": 0.0, "quant_method": "quark",
         "quant_mode": "eager_mode", "softmax_quant_spec": null, "version": "0.10",
     });
-    check("deepseek-v3", config, ["bf16", "mxfp4", "bf16", "bf16"]);
+    check("deepseek-v3", config, ["bf16", "mxfp4-a4", "bf16", "bf16"]);
 }
 
 /// As Quark of each age says that keys and values are kept in 8 bits.

@@ -93,7 +93,8 @@ fn sparse_attention_reads_what_its_indexer_picks() {
     let system = system("deepseek-v3.2", "1 device");
     let (latent, key) = (61.0 * 576.0 * 2.0, 61.0 * 128.0 * 2.0);
     close(bytes(system.bound_pass(&decode(1.0, 10_000)).cache), 2048.0 * latent + 10_000.0 * key);
-    close(bytes(system.bound_pass(&decode(1.0, 1000)).cache), 1000.0 * (latent + key));
+    // Where all are chosen no keys are looked at.
+    close(bytes(system.bound_pass(&decode(1.0, 1000)).cache), 1000.0 * latent);
     close(system.cache_bytes_per_device(10_000.0).get(), 10_000.0 * (latent + key));
     let resumed = system.bound_pass(&Pass::prefill(15_000.0, 10_000.0));
     close(bytes(resumed.cache), 7048.0 * latent + 15_000.0 * key);
@@ -213,8 +214,11 @@ fn the_head_is_for_sampled_positions_alone() {
     let streamed = 2.0 * model("llama-3.1-8b").parameters().streamed as f64;
     let flops = |pass: &Pass| system.bound_pass(pass).matrices.get() * rate;
     close(flops(&decode(3.0, 10)), 3.0 * streamed);
-    close(flops(&Pass::prefill(1000.0, 0.0)), 1000.0 * (streamed - head) + head);
-    close(flops(&Pass::prefill(1000.0, 900.0)), 100.0 * (streamed - head) + head);
+    // And of the last layer all but keys and values.
+    let layer = 4096.0 * (2.0 * 4096.0 + 2.0 * 1024.0) + 3.0 * 4096.0 * 14_336.0;
+    let last = 2.0 * (layer - 2.0 * 4096.0 * 1024.0) + head;
+    close(flops(&Pass::prefill(1000.0, 0.0)), 1000.0 * (streamed - last) + last);
+    close(flops(&Pass::prefill(1000.0, 900.0)), 100.0 * (streamed - last) + last);
 }
 
 /// DeepSeek-V3's MTP module, 11.6e9 parameters, has no part in the base model.

@@ -101,7 +101,8 @@ fn a_group_keeps_its_caches_to_itself() {
         prompt_pairs: pairs,
         ..PassSums::default()
     };
-    near(system.bound_group(&prompt).get(), SEEN * pairs / FLOPS, 1e-6);
+    // In the last of 32 layers the last position alone.
+    near(system.bound_group(&prompt).get(), SEEN * (31.0 * pairs + 1e5) / 32.0 / FLOPS, 1e-6);
     // Of a few short ones the weights take longest, wherever they lie.
     let few = PassSums { decoding: 1.0, context: 10.0, ..PassSums::default() };
     assert_eq!(system.bound_group(&few), system.bound_sums(&few).total);
@@ -164,14 +165,14 @@ fn joules_of_a_pass() {
     let held = at(EstimateKind::Expected, 250.0);
     near(held.prefill_stretch, joules(&prompt) / 150.0 / prompt.total.get(), 1e-12);
     near(held.prefill.get(), 250.0, 1e-12);
-    // A bound reads the weights once for each of the 256 tokens, the prompt's pass among them.
-    let [step, prompt] = [system.decode_pass(&load, batch), system.prefill_pass(&load)]
+    // A bound reads the weights once for each of the 256 tokens, the prompt's pass among them, and for all 32 that could run at once.
+    let [step, prompt] = [system.decode_pass(&load, 32.0), system.prefill_pass(&load)]
         .map(|pass| system.bound_pass(&pass));
     let seconds = |of: fn(&fizeau_roofline::PassTime) -> fizeau_core::Seconds| {
-        of(&prompt).get() + 255.0 * of(&step).get()
+        of(&prompt).get() + 255.0 * of(&step).get() / 32.0
     };
     let arithmetic = 450.0 * seconds(fizeau_roofline::PassTime::arithmetic);
-    let memory = 200.0 * (256.0 * step.weights.get() + seconds(|pass| pass.cache));
+    let memory = 200.0 * (256.0 * step.weights.get() / 32.0 + seconds(|pass| pass.cache));
     let bound = at(EstimateKind::Bound, 1e4);
     let at_rest = 100.0 * 2.0 / bound.figures.requests_per_s.get();
     near(bound.per_request.get(), 2.0 * (arithmetic + memory) + at_rest, 1e-9);

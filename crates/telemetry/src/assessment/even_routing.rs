@@ -48,7 +48,7 @@ impl EvenRoutingAssessment {
         let load = lengths.and_then(|lengths| lengths.load(work.cached));
         let prefill = prefill.zip(load.as_ref()).map(|(told, load)| {
             let computed = load.input_tokens.get() - load.cached_tokens.get();
-            let even = system.evenly_routed(computed as f64);
+            let even = system.evenly_routed_prompt(computed as f64);
             PrefillAssessment::of(even.as_ref().unwrap_or(system), load, told.prefill)
         });
         let same_latency = lengths.zip(decode.as_ref()).and_then(|(lengths, decode)| {

@@ -2,7 +2,7 @@
 
 use fizeau_core::Watts;
 use fizeau_record::text::number;
-use fizeau_roofline::{EstimateKind, PowerDraw, PowerError};
+use fizeau_roofline::{PowerDraw, PowerError};
 
 use super::{SolExtra, SolSubject, by_each};
 
@@ -14,7 +14,7 @@ impl SolExtra {
     pub fn energy(of: &SolSubject<'_>, draw: &PowerDraw, limit: Watts) -> Result<Self, PowerError> {
         let [bound, expected] = by_each(|by| of.system.energy(by, of.load, of.batch, draw, limit));
         let found = [bound?, expected?];
-        let free = of.system.figures_at(EstimateKind::Bound, of.load, of.batch);
+        let free = of.system.bound_running(of.load, of.batch);
         let title = format!("Power of at most {:.0} W a device", limit.get());
         let mut aside = Self::new("power", title);
         aside.both("prefill_watts", "draw in prefill, W", |i| found[i].prefill.get());

@@ -37,6 +37,11 @@ impl LayerPlace {
     const fn new(mixer: MixerKind, feed: FeedKind) -> Self {
         Self { mixer, shares_keys: false, feed }
     }
+
+    /// Whether later tokens read what it keeps of earlier ones: keys and values of its own, or a state.
+    pub(super) fn writes(self) -> bool {
+        self.mixer != MixerKind::None && !self.shares_keys
+    }
 }
 
 impl Config<'_> {
@@ -73,9 +78,9 @@ impl Config<'_> {
             self.same_length(field, letters.len() as u64)?;
             return letters.into_iter().map(|letter| self.block(field, letter)).collect();
         }
-        let field = "layers_block_type";
-        let Some(names) = self.fields.list(field).or_else(|| self.fields.list("layer_types"))
-        else {
+        let named = |field| Some((field, self.fields.list(field)?));
+        let found = named("layers_block_type").or_else(|| named("layer_types"));
+        let Some((field, names)) = found else {
             let expected =
                 "a letter for each layer: M (Mamba), * (attention), - (dense), E (experts)";
             return Err(ModelConfigError::Missing { field: "hybrid_override_pattern", expected });

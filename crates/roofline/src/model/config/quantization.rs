@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use self::modules::{Depth, MatchedModule};
+use self::modules::{Depth, Lookups, MatchedModule};
 use self::sizes::ClassSizes;
 use super::super::fields::{ConfigFields, LAYERS, shown};
 use super::super::parts::{MatrixPart, SLOTS};
@@ -46,6 +46,7 @@ pub(super) struct Quantization {
     /// A format for each slot, layer by layer, those of the MTP modules last. Tables are in all rows alike.
     rows: Vec<[Format; SLOTS.len()]>,
     sizes: ClassSizes,
+    lookups: Lookups,
     warnings: Vec<String>,
     kv_cache: Option<Format>,
     state_cache: Option<Format>,
@@ -89,6 +90,7 @@ impl Quantization {
             depth,
             rows: vec![[base; SLOTS.len()]; usize::try_from(depth.rows()).unwrap_or(1)],
             sizes: ClassSizes::read(fields),
+            lookups: Lookups::new(),
             warnings: Vec::new(),
             kv_cache: None,
             state_cache: None,
@@ -151,7 +153,8 @@ impl Quantization {
                 *stored = format;
             }
         };
-        modules::find(pattern, self.depth, &mut |layer, class, part| match layer {
+        modules::find(pattern, self.depth, &mut self.lookups, &mut |layer, class, part| match layer
+        {
             None => rows.iter_mut().for_each(|row| put(row, class, part)),
             Some(layer) => {
                 let row = usize::try_from(layer).ok().and_then(|layer| rows.get_mut(layer));
@@ -168,10 +171,12 @@ impl Quantization {
 
     /// Stores what the patterns in `field` name in `format`. Experts that are listed one by one count once all are.
     fn set_patterns(&mut self, patterns: &[&str], format: Format, field: &str) {
-        let (mut unknown, mut unreadable) = (Vec::new(), Vec::new());
+        let (mut unknown, mut unreadable, mut unread) = (Vec::new(), Vec::new(), Vec::new());
         let mut experts: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
         for pattern in patterns {
-            if let Some((all, number)) = modules::one_expert(pattern) {
+            if self.lookups.are_over() {
+                unread.push((*pattern).to_owned());
+            } else if let Some((all, number)) = modules::one_expert(pattern) {
                 experts.entry(all).or_default().insert(number);
             } else {
                 match self.set_pattern(pattern, format) {
@@ -189,6 +194,7 @@ impl Quantization {
         }
         self.warn_of_names(unknown, field, "which is no part of the model that is known here");
         self.warn_of_names(unreadable, field, "a pattern that cannot be read");
+        self.warn_of_names(unread, field, "more than are looked up");
     }
 
     fn warn_of_names(&mut self, mut names: Vec<String>, field: &str, what: &str) {

@@ -2,14 +2,14 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::{Tokens, UsdPerHour};
+use fizeau_core::{Tokens, UsdPerHour, Watts};
 use fizeau_roofline::{
-    Acceptance, CostError, Drafter, EstimateKind, HourlyRate, Pass, PhaseSchedule, PriceOrigin,
-    Speculation, UniformLoad,
+    Acceptance, CostError, Drafter, EstimateKind, HourlyRate, Pass, PhaseSchedule, PowerDraw,
+    PriceOrigin, Speculation, UniformLoad,
 };
 use proptest::prelude::*;
 
-use crate::known::{accounts, at_most, device, loads, systems};
+use crate::known::{accounts, at_most, device, loads, model, systems};
 use crate::{fixed, llama_8b, single};
 
 fn dollars(price: f64) -> HourlyRate {
@@ -28,6 +28,37 @@ fn dollars_per_million_tokens() {
     assert_eq!(cost.per_million_cached, None);
     // A prompt takes 30 ms of arithmetic, of which it adds some 25 ms to the pass that reads it; a request takes 83 ms.
     assert!((0.29..0.32).contains(&cost.prompt_share), "{}", cost.prompt_share);
+}
+
+/// The bound of a cost is that of the bound's rate, for which all memory is used: 34 sequences run of the 105 that it could hold.
+/// So is that of energy, and of drafts.
+#[test]
+fn no_use_of_the_memory_is_cheaper_than_the_bound() {
+    let fp8 = model("llama-3.1-70b").with_weights(&"fp8".parse().unwrap());
+    let system = single(fp8, &device("h100-sxm"));
+    let load = UniformLoad::new(Tokens::new(128), Tokens::new(512), NonZeroU64::new(256).unwrap());
+    let running = system.running_batch(&load);
+    let bound = system.bound_figures(&load);
+    assert!(running < 0.5 * system.ideal_max_batch(&load).min(256.0), "{running}");
+    let close = |one: f64, other: f64| (one / other - 1.0).abs() < 1e-9;
+
+    let rate = bound.output_tokens_per_s.get();
+    let cost = system.cost(EstimateKind::Bound, &load, running, &dollars(2.0));
+    let alone = cost.per_million_output_alone.low.get();
+    assert!(close(alone, 2.0 / 3600.0 / rate * 1e6), "{alone}");
+
+    let draw = PowerDraw::estimate(system.device()).unwrap();
+    let energy = |limit| {
+        system.energy(EstimateKind::Bound, &load, running, &draw, Watts::new(limit)).unwrap()
+    };
+    assert!(close(energy(1e6).figures.output_tokens_per_s.get(), rate));
+    assert_eq!(energy(1e6).figures.step, bound.step);
+
+    let lookup = Speculation::new(Acceptance::uniform(0.7).unwrap(), Drafter::Lookup);
+    let none = lookup.chain(&system, EstimateKind::Bound, &load, running, 0);
+    assert!(close(none.figures.output_tokens_per_s.get(), rate));
+    let cost = lookup.cost(&system, EstimateKind::Bound, &load, &none, &dollars(2.0));
+    assert!(close(cost.per_million_output_alone.low.get(), alone));
 }
 
 /// A prompt costs what it adds to the pass that reads it, since the weights are read there for those that decode anyway; one
@@ -89,7 +120,11 @@ proptest! {
         let request = cost.per_request.low.get();
         prop_assert!((sum / request - 1.0).abs() < 1e-9, "{cost:?}");
         let devices = system.deployment().devices() as f64;
-        let rate = system.figures_at(by, &load, batch).requests_per_s.get();
+        let figures = match by {
+            EstimateKind::Bound => system.bound_running(&load, batch),
+            EstimateKind::Expected => system.figures_at(by, &load, batch),
+        };
+        let rate = figures.requests_per_s.get();
         prop_assert!((request * rate * 3600.0 / (price * devices) - 1.0).abs() < 1e-9);
         prop_assert!(cost.per_million_cached.is_none_or(|cost| cost.low.get() >= 0.0));
     }

@@ -93,7 +93,10 @@ proptest! {
             energy(&system, by, &load, batch, low),
             energy(&system, by, &load, batch, low + more),
         );
-        let free = system.figures_at(by, &load, batch);
+        let free = match by {
+            EstimateKind::Bound => system.bound_running(&load, batch),
+            EstimateKind::Expected => system.figures_at(by, &load, batch),
+        };
         for (slow, fast) in [(less.figures, more.figures), (more.figures, free)] {
             prop_assert!(at_most(fast.ttft.get(), slow.ttft.get()));
             prop_assert!(at_most(fast.step.get(), slow.step.get()));

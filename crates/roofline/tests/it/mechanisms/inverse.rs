@@ -56,11 +56,12 @@ fn what_limits_a_context() {
     let full = find(8.0, &ServingGoal::default(), 1 << 20);
     assert_eq!((full.end, full.limited_by), (CurveEnd::Memory, Some(UnmetNeed::Context)));
     let quick = find(1.0, &within(5.0), 1 << 20);
-    assert_eq!(quick.limited_by, Some(UnmetNeed::Tpot));
+    assert_eq!((quick.end, quick.limited_by), (CurveEnd::Goal, Some(UnmetNeed::Tpot)));
     // 131,072 bytes a token: 5 ms less 4.48 ms of weights leave 13 thousand of them at best, of which 128 come later on average.
     assert!((10_000..13_528).contains(&quick.context.get()), "{quick:?}");
     let goal = goal([ServingNeed::Ttft(Seconds::new(0.1))]);
-    assert_eq!(find(1.0, &goal, 1 << 20).limited_by, Some(UnmetNeed::Ttft));
+    let first = find(1.0, &goal, 1 << 20);
+    assert_eq!((first.end, first.limited_by), (CurveEnd::Goal, Some(UnmetNeed::Ttft)));
 }
 
 #[test]
@@ -163,6 +164,11 @@ fn a_search_keeps_how_experts_are_chosen_and_reached() {
 #[test]
 fn a_rate_of_a_user_is_a_time_per_token() {
     let goal = |text: &str| text.parse::<ServingGoal>().unwrap().tpot().unwrap().get();
+    // Neither is a part of a request or of a token.
+    for text in ["concurrency:2.7", "context:8192.9"] {
+        assert!(text.parse::<ServingGoal>().unwrap_err().to_string().contains(text));
+    }
+    assert_eq!("context:1e3".parse::<ServingGoal>(), "context:1000".parse());
     assert_eq!(
         [goal("tps:40"), goal("tps:40 tpot:30"), goal("tps:40 tpot:20")],
         [0.025, 0.025, 0.02]
@@ -202,7 +208,9 @@ proptest! {
         if let Some(found) = most(1 << 20) {
             prop_assert!(found.figures.tpot.unwrap() <= goal.tpot().unwrap());
             prop_assert!(found.figures.ttft <= goal.ttft().unwrap());
-            prop_assert_eq!(found.limited_by.is_none(), found.end != CurveEnd::Memory && found.context.get() ==
+            let is_cut = matches!(found.end, CurveEnd::Memory | CurveEnd::Goal);
+            prop_assert_eq!(found.limited_by.is_some(), is_cut);
+            prop_assert_eq!(found.limited_by.is_none(), !is_cut && found.context.get() ==
                 system.model().max_context.map_or(1 << 20, |most| most.get().min(1 << 20)));
         }
     }

@@ -6,7 +6,7 @@ use super::super::super::fields::{ConfigFields, shown};
 use super::super::super::{ModelConfigError, TensorClass};
 use super::methods::{ListField, group, integers, keep_lists, list, warn_of_others};
 use super::{LINEAR, Quantization, unsupported};
-use crate::Format;
+use crate::{Activations, Format};
 
 const GROUPS: &str = "quantization_config.config_groups";
 const WEIGHTS: &str = "quantization_config.config_groups.weights";
@@ -103,7 +103,7 @@ fn scheme(group_fields: ConfigFields<'_>) -> Result<Option<Format>, ModelConfigE
     let symmetric = weights.get("symmetric") != Some(&Value::Bool(false));
     let size = group(weights, &["group_size"], 0)?;
     let blocks = weights.get("block_structure").and_then(Value::as_array);
-    Ok(Some(match (kind, bits) {
+    let stored = match (kind, bits) {
         ("float", 8) => match blocks.map(Vec::as_slice) {
             Some([rows, columns]) => {
                 let side = |value: &Value| u32::try_from(value.as_u64()?).ok().filter(|&n| n > 0);
@@ -125,7 +125,23 @@ fn scheme(group_fields: ConfigFields<'_>) -> Result<Option<Format>, ModelConfigE
                           bits";
             return Err(unsupported(WEIGHTS, &found, reason));
         }
+    };
+    Ok(Some(match met_by(activations) {
+        Some(activations) if stored != Format::Int8 => stored.with_activations(activations),
+        _ => stored,
     }))
+}
+
+/// What activations are quantised to: nothing where a scheme has none, which is of the weights alone. None where it is integers.
+fn met_by(activations: Option<&Value>) -> Option<Activations> {
+    let Some(scheme) = activations else { return Some(Activations::A16) };
+    let is_float = scheme.get("type").and_then(Value::as_str) == Some("float");
+    match scheme.get("num_bits").and_then(Value::as_u64).filter(|_| is_float)? {
+        4 => Some(Activations::A4),
+        8 => Some(Activations::A8),
+        16 => Some(Activations::A16),
+        _ => None,
+    }
 }
 
 /// A scheme for keys and values, which modelopt and compressed-tensors write alike.

@@ -6,7 +6,7 @@ use super::super::super::fields::{ConfigFields, shown};
 use super::super::super::{ModelConfigError, TensorClass};
 use super::methods::{ListField, group, keep_lists, warn_of_others};
 use super::{LINEAR, Quantization, compressed, unsupported};
-use crate::Format;
+use crate::{Activations, Format};
 
 const ALGORITHM: &str = "quantization_config.quant_algo";
 const LAYERS: &str = "quantization_config.quantized_layers";
@@ -110,10 +110,14 @@ fn algorithm(value: &Value, group: u32) -> Result<Format, ModelConfigError> {
     Ok(match value.as_str().map(str::to_uppercase).as_deref() {
         Some("FP8" | "FP8_PER_CHANNEL_PER_TOKEN") => Format::Fp8,
         Some("FP8_PB_WO" | "FP8_PB_REAL" | "FP8_BLOCK_SCALES") => Format::FP8_BLOCK,
-        Some("NVFP4" | "NVFP4_AWQ" | "W4A8_NVFP4_FP8" | "W4A16_NVFP4") => Format::Nvfp4,
-        Some("MXFP4" | "W4A8_MXFP4_FP8" | "W4A8_MXFP4_MXFP8" | "W4A16_MXFP4") => Format::Mxfp4,
+        Some("NVFP4" | "NVFP4_AWQ") => Format::Nvfp4,
+        Some("W4A8_NVFP4_FP8") => Format::Nvfp4.with_activations(Activations::A8),
+        Some("W4A16_NVFP4") => Format::Nvfp4.with_activations(Activations::A16),
+        Some("MXFP4" | "W4A8_MXFP4_FP8" | "W4A8_MXFP4_MXFP8") => Format::Mxfp4,
+        Some("W4A16_MXFP4") => Format::Mxfp4.with_activations(Activations::A16),
         Some("MXFP8") => Format::Mxfp8,
-        Some("W4A16" | "W4A16_AWQ" | "W4A8_AWQ" | "INT4_AWQ" | "W4A16_GPTQ") => four,
+        Some("W4A16" | "W4A16_AWQ" | "INT4_AWQ" | "W4A16_GPTQ") => four,
+        Some("W4A8_AWQ") => four.with_activations(Activations::A8),
         Some("INT8_SQ" | "W8A8_SQ_PER_CHANNEL" | "W8A8_SQ_PER_TENSOR_PLUGIN") => Format::Int8,
         Some("W8A16" | "INT8_WO") => Format::Int { bits: 8, group: 0 },
         _ => {

@@ -144,15 +144,42 @@ impl Depth {
     }
 }
 
+/// How much looking up the names of a config may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lookups {
+    /// Names of modules that may still be compared, and parts handed over.
+    left: u64,
+}
+
+impl Lookups {
+    /// Some ten thousand times what published configs take; a file of a megabyte could ask for hours.
+    pub(super) const fn new() -> Self {
+        Self { left: 8_000_000 }
+    }
+
+    /// Whether there are none left.
+    pub(super) const fn are_over(self) -> bool {
+        self.left == 0
+    }
+
+    const fn spend(&mut self, count: usize) {
+        self.left = self.left.saturating_sub(count as u64);
+    }
+}
+
 /// Hands to `take` each part of the model that `pattern` stands for, with its layer; a table has none.
 pub(super) fn find(
     pattern: &str,
     depth: Depth,
+    lookups: &mut Lookups,
     take: &mut dyn FnMut(Option<u64>, TensorClass, MatrixPart),
 ) -> MatchedModule {
     let mut found = false;
+    let compared = std::cell::Cell::new(0);
     let mut each = |layer, class, parts: &[MatrixPart]| {
         found = true;
+        // A part is put into one of a layer's slots, each of which is looked at.
+        compared.set(compared.get() + 4 * parts.len());
         parts.iter().for_each(|part| take(layer, class, *part));
     };
     match pattern.strip_prefix("re:") {
@@ -160,7 +187,7 @@ pub(super) fn find(
             let Some(regex) = NamePattern::expression(expression) else {
                 return MatchedModule::Unreadable;
             };
-            by_pattern(expression, "", &regex, depth, &mut each);
+            lookups.spend(by_pattern(expression, "", &regex, depth, &mut each));
         }
         None if pattern.contains(['*', '?']) => {
             let pattern = pattern.trim_end_matches('.');
@@ -168,10 +195,14 @@ pub(super) fn find(
             let Some(regex) = NamePattern::shell(pattern) else {
                 return MatchedModule::Unreadable;
             };
-            by_pattern(pattern, start, &regex, depth, &mut each);
+            lookups.spend(by_pattern(pattern, start, &regex, depth, &mut each));
         }
-        None => by_path(pattern, depth, &mut each),
+        None => {
+            lookups.spend(IN_LAYERS.len());
+            by_path(pattern, depth, &mut each);
+        }
     }
+    lookups.spend(compared.get());
     if found {
         return MatchedModule::Parts;
     }
@@ -198,8 +229,9 @@ fn is_attention_class(pattern: &str) -> bool {
 type Each<'a> = &'a mut dyn FnMut(Option<u64>, TensorClass, &[MatrixPart]);
 
 /// `start` is how every match of the pattern starts, as far as that is known: it spares a list of layers by number the
-/// search through all others.
-fn by_pattern(text: &str, start: &str, regex: &NamePattern, depth: Depth, each: Each<'_>) {
+/// search through all others. The number of names that were compared.
+fn by_pattern(text: &str, start: &str, regex: &NamePattern, depth: Depth, each: Each<'_>) -> usize {
+    let mut compared = TABLES.len();
     for (_, class) in TABLES.iter().filter(|table| regex.matches(table.0)) {
         each(None, *class, &[Whole]);
     }
@@ -217,6 +249,7 @@ fn by_pattern(text: &str, start: &str, regex: &NamePattern, depth: Depth, each: 
         if !name.starts_with(start) && !start.starts_with(&name) {
             continue;
         }
+        compared += IN_LAYERS.len();
         for module in IN_LAYERS.iter() {
             name.truncate(within);
             name.push_str(&module.path);
@@ -226,6 +259,7 @@ fn by_pattern(text: &str, start: &str, regex: &NamePattern, depth: Depth, each: 
             }
         }
     }
+    compared
 }
 
 fn by_path(path: &str, depth: Depth, each: Each<'_>) {

@@ -6,7 +6,7 @@ use super::super::super::fields::{ConfigFields, shown};
 use super::super::super::{ModelConfigError, TensorClass};
 use super::methods::{ListField, group, integers, keep_lists, warn_of_others};
 use super::{LINEAR, Quantization, unsupported};
-use crate::Format;
+use crate::{Activations, Format};
 
 const GLOBAL: &str = "quantization_config.global_quant_config";
 const LAYERS: &str = "quantization_config.layer_quant_config";
@@ -123,14 +123,14 @@ fn scheme(config: &Value) -> Result<Option<Format>, ModelConfigError> {
         }
     };
     let size = group(weight, &["group_size"], 0)?;
-    let inputs = config.get("input_tensors").is_some_and(|inputs| !inputs.is_null());
-    Ok(Some(match weight.get("dtype").and_then(Value::as_str) {
+    let inputs = config.get("input_tensors").filter(|inputs| !inputs.is_null());
+    let stored = match weight.get("dtype").and_then(Value::as_str) {
         Some("fp8_e4m3" | "fp8_e5m2") if size == 32 => Format::Mxfp8,
         Some("fp8_e4m3" | "fp8_e5m2") => Format::Fp8,
         Some("fp6_e2m3" | "fp6_e3m2") => Format::Mxfp6,
         Some("fp4" | "mxfp4") if size == 16 => Format::Nvfp4,
         Some("fp4" | "mxfp4") => Format::Mxfp4,
-        Some("int8") if inputs => Format::Int8,
+        Some("int8") if inputs.is_some() => Format::Int8,
         Some("int8") => integers(8, size, true),
         Some("int4") => integers(4, size, true),
         Some("uint4") => integers(4, size, false),
@@ -139,5 +139,19 @@ fn scheme(config: &Value) -> Result<Option<Format>, ModelConfigError> {
             let reason = "this type is not known here; known are fp8_e4m3, fp6_e2m3, fp4, int8, int4 and uint4";
             return Err(unsupported(DTYPE, found, reason));
         }
+    };
+    Ok(Some(match met_by(inputs) {
+        Some(activations) if stored != Format::Int8 => stored.with_activations(activations),
+        _ => stored,
     }))
+}
+
+/// What inputs are quantised to: nothing where a configuration has none. None where it is another type.
+fn met_by(inputs: Option<&Value>) -> Option<Activations> {
+    let Some(inputs) = inputs else { return Some(Activations::A16) };
+    match inputs.get("dtype").and_then(Value::as_str) {
+        Some("fp4" | "mxfp4") => Some(Activations::A4),
+        Some("fp8_e4m3" | "fp8_e5m2") => Some(Activations::A8),
+        _ => None,
+    }
 }
