@@ -125,15 +125,22 @@ fn a_small_array_shows_the_cache_and_launches_are_outside() {
     assert!(rates[1] < fake::MEMORY_RATE, "{rates:?}");
 }
 
+/// Of arrays beyond the cache that of memory: no sample may go over lines that an earlier one brought in.
 #[test]
 fn latency_is_that_of_one_load() {
-    let mut gpu = backend(Fake::new());
-    let trial = ProbeTrial::new(Operation::latency(Bytes::new(65_536.0)), Dtype::Int64, 1);
-    let seen = gpu.measure(&trial, TIME).unwrap();
-    assert!(matches!(seen.verification, Verification::Right { .. }));
-    let document = document(&gpu, seen);
-    let nanos = document.rows[0].figures.time.unwrap().typical.get() * 1e6;
-    assert!((nanos / fake::HOP as f64 - 1.0).abs() < 0.02, "{nanos}");
+    for (bytes, load, cache) in [
+        (65_536.0, fake::HOP_IN_CACHE, CacheState::Warm),
+        (262_144.0, fake::HOP, CacheState::ColdBySize),
+    ] {
+        let mut gpu = backend(Fake::new());
+        let trial = ProbeTrial::new(Operation::latency(Bytes::new(bytes)), Dtype::Int64, 1);
+        let seen = gpu.measure(&trial, TIME).unwrap();
+        assert!(matches!(seen.verification, Verification::Right { .. }), "{:?}", seen.verification);
+        assert_eq!(seen.method.cache, Some(cache));
+        let document = document(&gpu, seen);
+        let nanos = document.rows[0].figures.time.unwrap().typical.get() * 1e6;
+        assert!((nanos / load as f64 - 1.0).abs() < 0.02, "{nanos} of {load}");
+    }
 }
 
 #[test]
