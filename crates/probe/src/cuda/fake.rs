@@ -110,6 +110,11 @@ impl Fake {
         self
     }
 
+    /// Gives it a number among others.
+    fn is_numbered(&mut self, index: u32) {
+        self.properties.index = index;
+    }
+
     pub(super) fn allocated(&self) -> usize {
         self.arrays.len()
     }

@@ -276,6 +276,21 @@ fn absence_is_one_clear_line() {
     }
 }
 
+/// One that is broken takes none of the others with it.
+#[test]
+fn devices_that_can_be_opened_are() {
+    let broken = |index| {
+        let reason = "cuDevicePrimaryCtxRetain failed: CUDA_ERROR_ECC_UNCORRECTABLE (214)";
+        Err(CudaError::NotOpened { index, reason: reason.to_owned() })
+    };
+    assert_eq!(super::opened([broken(0), Ok(1), broken(2), Ok(3)]), Ok(vec![1, 3]));
+    let none = super::opened::<u32>([broken(0), broken(1)]).unwrap_err().to_string();
+    assert_eq!(
+        none,
+        "gpu0 cannot be opened: cuDevicePrimaryCtxRetain failed: CUDA_ERROR_ECC_UNCORRECTABLE (214)"
+    );
+}
+
 #[test]
 fn a_failed_call_that_ends_all_others_is_known() {
     let failed = |code| CudaError::Failed { call: "cuMemAlloc_v2", code, name: String::new() };
