@@ -43,7 +43,8 @@ impl Measuring<'_> {
         let next = cycle(count as usize, count);
         let mut seen = with_arrays(self.driver, [count * LINE, 8], |driver, [start, place]| {
             driver.upload(start, &lines(&next, start))?;
-           
+            driver.upload(place, &start.to_le_bytes())?;
+
             let kernel = small(driver, "chase")?;
             // Each goes on where the one before arrived: from one start all samples would be of the same lines, which are in a cache by then.
             let mut followed = 0;

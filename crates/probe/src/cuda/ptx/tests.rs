@@ -83,7 +83,7 @@ proptest! {
     /// Against the definition: scores, softmax and values in double precision over pages in any order, in any number of splits.
     #[test]
     fn paged_decode_is_attention(
-        group in prop::sample::select(vec![1_u32, 4]), kv_heads in 1_u32..3, sequences in 1_u32..3, pages in 1_u32..5,
+        group in prop::sample::select(vec![1_u32, 4, 7]), kv_heads in 1_u32..3, sequences in 1_u32..3, pages in 1_u32..5,
         splits in 1_u32..4, seed in any::<u32>(),
     ) {
         let shape = PagedDecode { kv_heads, group };
@@ -244,5 +244,5 @@ fn every_kernel_is_well_formed() {
             entries += 1;
         }
     }
-    assert_eq!(entries, 4 * 12 + 4 + 3 * 2);
+    assert_eq!(entries, 4 * 12 + 4 + 16 * 2);
 }
