@@ -45,7 +45,21 @@ impl CpuBackend {
     /// Looks at the processor; measures nothing yet.
     #[must_use]
     pub fn new() -> Self {
-        Self::on(Path::new(topology::PROCESSORS), &system::allowed_cpus())
+        let (cpus, quota) = (system::allowed_cpus(), available::quota());
+        Self::within(Path::new(topology::PROCESSORS), &cpus, quota)
+    }
+
+    /// On as many of `cpus` as a quota lets run at once: more would be stopped for a part of each period.
+    fn within(folder: &Path, cpus: &[u32], quota: Option<f64>) -> Self {
+        let all = Self::on(folder, cpus);
+        let count = all.cpus.len();
+        let Some(quota) = quota.filter(|quota| *quota < count as f64) else { return all };
+        let most = (quota as usize).max(1);
+        let mut fewer = Self::on(folder, &all.cpus[..most]);
+        fewer.device.unavailable.push(format!(
+            "more threads than {most}: a control group (cgroup) lets this program have the time of {quota:.1} of {count} processors"
+        ));
+        fewer
     }
 
     /// On `cpus`, which a `folder` describes.
@@ -170,6 +184,19 @@ mod tests {
             _ => None,
         });
         sizes.fold(0.0, f64::max)
+    }
+
+    /// What a container leaves of them by its quota, of which the affinity says nothing.
+    #[test]
+    fn no_more_threads_than_a_quota_lets_run() {
+        let tree = topology::tests::two_last_caches("quota");
+        let cpus: Vec<u32> = (0..8).collect();
+        for (quota, threads) in [(None, 8), (Some(8.0), 8), (Some(2.5), 2), (Some(0.5), 1)] {
+            let backend = CpuBackend::within(tree.root(), &cpus, quota);
+            assert_eq!(backend.all(), threads, "{quota:?}");
+            let told = backend.device.unavailable.iter().filter(|line| line.contains("cgroup"));
+            assert_eq!(told.count(), usize::from(threads < 8), "{quota:?}");
+        }
     }
 
     /// Arrays that one last cache holds in part are spread over all of them by all threads.

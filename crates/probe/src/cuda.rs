@@ -56,15 +56,24 @@ pub struct CudaBackend {
 }
 
 impl CudaBackend {
-    /// Opens every device that the driver has; measures nothing yet.
+    /// Opens every device that the driver has and that can be opened; measures nothing yet.
     ///
     /// # Errors
-    /// If there is no driver, no device, or a device that cannot be opened.
+    /// If there is no driver, no device, or none that can be opened.
     pub fn all() -> Result<Vec<Self>, CudaError> {
-        let nvidia = nvidia::Nvidia::load()?;
-        let is_alone = nvidia.devices == 1;
-        let opened = |index| Ok(Self { is_alone, ..Self::over(Box::new(nvidia.open(index)?)) });
-        (0..nvidia.devices).map(opened).collect()
+        opened(Self::each()?)
+    }
+
+    /// Opens every device that the driver has, or says of it why it cannot be opened: one that is broken or lent to somebody else is no
+    /// reason to measure none of the others.
+    ///
+    /// # Errors
+    /// If there is no driver or no device.
+    pub fn each() -> Result<Vec<Result<Self, CudaError>>, CudaError> {
+        let each = nvidia::Nvidia::load()?.each();
+        let is_alone = each.iter().filter(|one| one.is_ok()).count() == 1;
+        let over = |one: nvidia::Device| Self { is_alone, ..Self::over(Box::new(one)) };
+        Ok(each.into_iter().map(|one| one.map(over)).collect())
     }
 
     /// The text of every kernel that is ever loaded (PTX), each module beside a name for it: for an assembler to look at.
@@ -76,6 +85,21 @@ impl CudaBackend {
     fn over(driver: Box<dyn driver::Driver>) -> Self {
         let name = format!("gpu{}", driver.properties().index);
         Self { driver, name, is_alone: false, lost: None }
+    }
+}
+
+/// Those that could be opened; where none could, why the first could not.
+fn opened<T>(each: impl IntoIterator<Item = Result<T, CudaError>>) -> Result<Vec<T>, CudaError> {
+    let (mut there, mut first) = (Vec::new(), None);
+    for one in each {
+        match one {
+            Ok(one) => there.push(one),
+            Err(error) => first = first.or(Some(error)),
+        }
+    }
+    match first {
+        Some(error) if there.is_empty() => Err(error),
+        _ => Ok(there),
     }
 }
 

@@ -17,6 +17,12 @@ pub struct CollectiveFit {
     pub op: CollectiveOp,
     /// Among how many.
     pub ranks: u32,
+    /// On how many nodes, where that is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u32>,
+    /// Whether results overwrite what was given, where that is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_place: Option<bool>,
     /// By which algorithm, where it is told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub algorithm: Option<String>,
@@ -82,7 +88,7 @@ fn alike(a: &CollectiveShape, b: &CollectiveShape) -> bool {
 
 /// What an engine's collectives are expected to take, by those of `rows`: one curve for each operation and number of ranks, at each
 /// size the quickest of all settings that were measured. Back to back, as a step has them, comes before what does not say, and that
-/// before ranks that stood idle.
+/// before ranks that stood idle. On several nodes it is something else than on one: of these the curve on the fewest nodes stands.
 pub(crate) fn quickest<'a>(rows: impl Iterator<Item = &'a ProbeRow>) -> Vec<QuickestFit> {
     let mut curves: Vec<(CollectiveShape, Vec<Spread>)> = Vec::new();
     for row in rows.filter(|row| row.verdict != Verdict::Invalid) {
@@ -92,8 +98,9 @@ pub(crate) fn quickest<'a>(rows: impl Iterator<Item = &'a ProbeRow>) -> Vec<Quic
         };
         let ends = time.typical_ci.unwrap_or([time.typical; 2]).map(Seconds::get);
         let point = ((shape.message.get(), time.typical.get()), ends);
-        let same =
-            |(of, _): &&mut (CollectiveShape, _)| (of.op, of.ranks) == (shape.op, shape.ranks);
+        let same = |(of, _): &&mut (CollectiveShape, _)| {
+            (of.op, of.ranks, of.nodes) == (shape.op, shape.ranks, shape.nodes)
+        };
         match curves.iter_mut().find(same) {
             Some((of, points)) if place(of.regime) == place(shape.regime) => {
                 sooner(points, point);
@@ -105,18 +112,32 @@ pub(crate) fn quickest<'a>(rows: impl Iterator<Item = &'a ProbeRow>) -> Vec<Quic
             None => curves.push((shape.clone(), vec![point])),
         }
     }
-    let fitted = curves.into_iter().flat_map(|(shape, points)| {
-        let shape = CollectiveShape { algorithm: None, ..shape };
-        let fits = of_group("", &shape, points.iter().map(|(point, _)| *point).collect());
-        fits.into_iter().map(move |fit| QuickestFit::of(fit, &points))
+    let others = |shape: &CollectiveShape| {
+        let alike = curves
+            .iter()
+            .map(|(of, _)| of)
+            .filter(|of| (of.op, of.ranks) == (shape.op, shape.ranks) && of.nodes != shape.nodes);
+        alike.map(|of| of.nodes).collect::<Vec<_>>()
+    };
+    let fitted = curves.iter().filter_map(|(shape, points)| {
+        let others = others(shape);
+        let is_first = others.iter().all(|nodes| distance(shape.nodes) < distance(*nodes));
+        let shape = CollectiveShape { algorithm: None, in_place: None, ..shape.clone() };
+        let points_of = || points.iter().map(|(point, _)| *point).collect();
+        let fits = is_first.then(|| of_group("", &shape, points_of()))?.into_iter();
+        // It stands with the first segment, for all of them.
+        let told = std::iter::once(others).chain(std::iter::repeat(Vec::new()));
+        Some(fits.zip(told).map(|(fit, others)| QuickestFit::of(fit, points, others)))
     });
-    fitted.collect()
+    fitted.flatten().collect()
 }
 
 /// A fit, and how sure it is.
 #[derive(Debug)]
 pub(crate) struct QuickestFit {
     pub(crate) fit: CollectiveFit,
+    /// On how many nodes the same was measured too, which is left out.
+    pub(crate) left_out: Vec<Option<u32>>,
     /// How far from it the medians of its sizes may lie at most, relative to it.
     pub(crate) within: f64,
     /// Where alpha lies, in seconds, among the fits that leave out one size each; none of two sizes.
@@ -126,7 +147,7 @@ pub(crate) struct QuickestFit {
 }
 
 impl QuickestFit {
-    fn of(fit: CollectiveFit, points: &[Spread]) -> Self {
+    fn of(fit: CollectiveFit, points: &[Spread], left_out: Vec<Option<u32>>) -> Self {
         let within = points.iter().filter_map(|point| fit.distance(point)).fold(0.0, f64::max);
         let own = |(bytes, _): &Point| (fit.from.get()..=fit.to.get()).contains(bytes);
         let own: Vec<Point> = points.iter().map(|(point, _)| *point).filter(own).collect();
@@ -142,12 +163,21 @@ impl QuickestFit {
         };
         let alpha = range(fit.alpha.get(), &|line| line.alpha);
         let beta = fit.beta.and_then(|beta| range(beta.get(), &|line| 1.0 / line.seconds_per_byte));
-        Self { fit, within, alpha, beta }
+        Self { fit, left_out, within, alpha, beta }
     }
 }
 
 /// A size, and where the median of its times lies.
 type Spread = (Point, [f64; 2]);
+
+/// In the order in which numbers of nodes are preferred: one, what is not told, several.
+const fn distance(nodes: Option<u32>) -> (bool, u32) {
+    match nodes {
+        Some(1) => (false, 0),
+        None => (false, 1),
+        Some(several) => (true, several),
+    }
+}
 
 /// In the order in which regimes are preferred.
 const fn place(regime: Option<CollectiveRegime>) -> u8 {
@@ -185,6 +215,8 @@ fn of_group(device: &str, shape: &CollectiveShape, mut points: Vec<Point>) -> Ve
             device: device.to_owned(),
             op: shape.op,
             ranks: shape.ranks,
+            nodes: shape.nodes,
+            in_place: shape.in_place,
             algorithm: shape.algorithm.clone(),
             regime: shape.regime,
             from: Bytes::new(first.0),

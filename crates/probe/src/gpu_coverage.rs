@@ -7,7 +7,7 @@ pub(crate) const HEAD_DIM: u32 = 128;
 /// Tokens of a page of its cache.
 pub(crate) const PAGE_TOKENS: u32 = 16;
 /// The most query heads to a head of keys.
-const MOST_QUERY_HEADS: u64 = 16;
+pub(crate) const MOST_QUERY_HEADS: u64 = 16;
 
 /// Who measures an operation on a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! How far to believe a measurement. Pure.
 
-use fizeau_core::Verdict;
+use fizeau_core::{Bytes, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::device::DeviceFacts;
@@ -22,8 +22,10 @@ const OTHERS: f64 = 0.10;
 const ABOVE_SPECIFICATION: f64 = 101.0;
 /// Percent of what the units give at the clock; the clock is measured to about two percent.
 const ABOVE_CLOCK_PEAK: f64 = 103.0;
-/// An array must be so many times the last cache for memory to be what is measured: the rule of STREAM.
+/// Each array must be so many times the last caches for memory to be what is measured: the rule of STREAM.
 const CACHES: f64 = 4.0;
+/// Together arrays need be no larger than this where one alone may be smaller: no cache holds so much, and filling more takes long.
+const LARGE: f64 = 1024.0 * 1024.0 * 1024.0;
 
 /// What speaks against a measurement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -169,13 +171,16 @@ fn circumstances(seen: &Measurement, object: &mut impl FnMut(ProbeRule, Verdict,
 
 /// Not where a measurement says that it is of a cache, as those of a curve by size do.
 fn small_array(seen: &Measurement, device: Option<&DeviceFacts>) -> Option<String> {
-    let Operation::Memory { working_set: Some(bytes), .. } = &seen.operation else {
+    let Operation::Memory { kernel, working_set: Some(bytes), .. } = &seen.operation else {
         return None;
     };
     let cache = device?.last_cache?;
-    let is_small = bytes.get() < CACHES * cache.get();
+    let (arrays, least) = (f64::from(kernel.array_count()), CACHES * cache.get());
+    let is_small = bytes.get() < (arrays * least).min(least.max(LARGE));
     let is_of_memory = matches!(seen.method.cache, None | Some(CacheState::ColdBySize));
     (is_of_memory && is_small).then(|| {
-        format!("{} is less than four times the last cache of {}", size(*bytes), size(cache))
+        // All of its arrays may be larger than that together.
+        let each = if bytes.get() < least { *bytes } else { Bytes::new(bytes.get() / arrays) };
+        format!("{} is less than four times the last cache of {}", size(each), size(cache))
     })
 }

@@ -17,7 +17,8 @@ use crate::document::ProbeDocument;
 use crate::figures::Figure;
 use crate::fit;
 use crate::measurement::{
-    AttentionPhase, CollectiveOp, Component, Dtype, Operation, Provenance, SampleStatistic,
+    AttentionPhase, CollectiveOp, Component, Dtype, MemoryKernel, Operation, Provenance,
+    SampleStatistic,
 };
 use crate::row::ProbeRow;
 pub(crate) use memory::is_beyond_caches;
@@ -51,7 +52,7 @@ struct Cell<'a> {
     best: f64,
     figure: Figure<f64>,
     row: &'a ProbeRow,
-    note: Option<&'static str>,
+    note: Option<String>,
 }
 
 /// What a device file has in figures.
@@ -136,10 +137,14 @@ impl<'a> Figures<'a> {
         let capacity = facts.memory.ok_or_else(|| lacks("it is not known how much it holds"))?;
         let rows = || document.rows.iter().filter(|row| row.measured.device == facts.name);
         let bandwidth = best(rows().filter(|row| memory::is_measured(row, facts)), bandwidth_of);
-        let bandwidth = bandwidth.ok_or_else(|| lacks(&memory::lacking(rows(), facts)))?;
+        let mut bandwidth = bandwidth.ok_or_else(|| lacks(&memory::lacking(rows(), facts)))?;
+        bandwidth.note =
+            read_beside(&bandwidth, rows().filter(|row| memory::is_measured(row, facts)));
         let narrow = best(of_types(rows(), &[Dtype::Bf16, Dtype::F16]), arithmetic_of);
         let single = best(of_types(rows(), &[Dtype::F32]), arithmetic_of).map(|cell| Cell {
-            note: Some("by arithmetic of 32 bits, to which operands of 16 bits are widened"),
+            note: Some(
+                "by arithmetic of 32 bits, to which operands of 16 bits are widened".to_owned(),
+            ),
             ..cell
         });
         let bf16 = [narrow, single].into_iter().flatten().max_by(|a, b| a.best.total_cmp(&b.best));
@@ -235,8 +240,17 @@ fn collectives(document: &ProbeDocument, facts: &DeviceFacts) -> String {
     for of in fit::quickest(document.rows.iter().filter(is_kin)) {
         let fit = &of.fit;
         let Some(collective) = in_the_roofline(fit.op).filter(|_| fit.ranks > 1) else { continue };
-        let (op, ranks) = (quoted(collective.as_str()), fit.ranks);
-        let _ = writeln!(toml, "\n[[collectives]]\nop = {op}\nranks = {ranks}");
+        let (name, ranks) = (collective.as_str(), fit.ranks);
+        for nodes in &of.left_out {
+            let on = nodes.map_or("a number of nodes that is not told".to_owned(), |count| {
+                format!("{count} nodes")
+            });
+            let _ = write!(
+                toml,
+                "\n# {name} among {ranks} was measured on {on} too, which is not in here."
+            );
+        }
+        let _ = writeln!(toml, "\n[[collectives]]\nop = {}\nranks = {ranks}", quoted(name));
         let _ = writeln!(toml, "from = {:.1}\nto = {:.1}", fit.from.get(), fit.to.get());
         // None of either is a figure of zero, which a device file has no word for.
         if fit.alpha.get() > 0.0 {
@@ -283,7 +297,7 @@ impl<'a> Cell<'a> {
 
     fn toml(&self) -> String {
         let mut note = self.whose();
-        if let Some(more) = self.note {
+        if let Some(more) = &self.note {
             let _ = write!(note, "; {more}");
         }
         if self.row.verdict != Verdict::Valid {
@@ -343,6 +357,18 @@ const fn called(statistic: SampleStatistic) -> &'static str {
         SampleStatistic::NotReported => "figure, which the tool does not call best or mean,",
         other => other.as_str(),
     }
+}
+
+/// What reads alone reached, where the `fastest` is no read: a decode step reads its weights and writes hardly anything.
+fn read_beside<'a>(fastest: &Cell<'_>, rows: impl Iterator<Item = &'a ProbeRow>) -> Option<String> {
+    let is_read = |row: &&ProbeRow| {
+        matches!(row.measured.operation, Operation::Memory { kernel: MemoryKernel::Read, .. })
+    };
+    if is_read(&fastest.row) {
+        return None;
+    }
+    let read = best(rows.filter(is_read), bandwidth_of)?;
+    Some(format!("reads alone reached {} G/s", number(read.best / 1e9)))
 }
 
 /// The row with the highest best that is not invalid.

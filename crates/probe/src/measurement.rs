@@ -13,6 +13,8 @@ mod work;
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(any(feature = "cpu", feature = "cuda"))]
+pub(crate) use circumstances::worse;
 pub use circumstances::{Circumstances, Provenance, Verification};
 pub use collective::{CollectiveOp, CollectiveRegime, CollectiveShape, RankRule};
 pub use dtype::Dtype;

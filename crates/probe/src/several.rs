@@ -35,19 +35,28 @@ impl SeveralDevices {
         self
     }
 
-    /// Adds all GPUs of NVIDIA's that the machine has, and the collectives among them.
+    /// Adds all GPUs of NVIDIA's that can be opened, and the collectives among them, and says of each other one why it cannot be.
     ///
     /// # Errors
-    /// If there is no driver, no device, or a device that cannot be opened; always without the feature `cuda`.
+    /// If there is no driver, no device, or none that can be opened; always without the feature `cuda`.
     #[cfg(feature = "cuda")]
-    pub fn add_gpus(&mut self) -> Result<(), Unavailable> {
+    pub fn add_gpus(&mut self) -> Result<Vec<Unavailable>, Unavailable> {
         use crate::cuda::{CudaBackend, CudaCollectives};
         let absent = |error: crate::cuda::CudaError| Unavailable(error.to_string());
-        let gpus = CudaBackend::all().map_err(absent)?;
+        let (mut gpus, mut left_out) = (Vec::new(), Vec::new());
+        for one in CudaBackend::each().map_err(absent)? {
+            match one {
+                Ok(gpu) => gpus.push(Box::new(gpu) as Box<dyn ProbeBackend>),
+                Err(error) => left_out.push(absent(error)),
+            }
+        }
+        if gpus.is_empty() && !left_out.is_empty() {
+            return Err(left_out.swap_remove(0));
+        }
         let together = CudaCollectives::all().map_err(absent)?;
-        self.backends.extend(gpus.into_iter().map(|gpu| Box::new(gpu) as Box<dyn ProbeBackend>));
+        self.backends.extend(gpus);
         self.backends.extend(together.map(|all| Box::new(all) as Box<dyn ProbeBackend>));
-        Ok(())
+        Ok(left_out)
     }
 
     /// Adds no GPU: this program was built without them.
@@ -55,7 +64,7 @@ impl SeveralDevices {
     /// # Errors
     /// Always.
     #[cfg(not(feature = "cuda"))]
-    pub fn add_gpus(&mut self) -> Result<(), Unavailable> {
+    pub fn add_gpus(&mut self) -> Result<Vec<Unavailable>, Unavailable> {
         Err(Unavailable("this program was built without the feature cuda".to_owned()))
     }
 }

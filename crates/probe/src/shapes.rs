@@ -15,7 +15,7 @@ use fizeau_roofline::{
 
 use crate::device::DeviceFacts;
 use crate::measurement::{
-    AttentionPhase, CollectiveOp, CollectiveShape, Component, Dtype, Operation,
+    AttentionPhase, AttentionShape, CollectiveOp, CollectiveShape, Component, Dtype, Operation,
 };
 use crate::trial::{ProbeBackend, ProbeTrial, in_turns};
 
@@ -147,9 +147,7 @@ impl ModelOperator {
         match (&self.operation, measured) {
             (Operation::Gemm { shape, .. }, Operation::Gemm { shape: other, .. }) => shape == other,
             (Operation::Attention { shape, .. }, Operation::Attention { shape: other, .. }) => {
-                let mut other = *other;
-                other.page_tokens = shape.page_tokens;
-                *shape == other
+                asked_alike(*shape) == asked_alike(*other)
             }
             (Operation::Recurrence { shape, .. }, Operation::Recurrence { shape: other, .. }) => {
                 shape == other
@@ -162,6 +160,12 @@ impl ModelOperator {
             _ => false,
         }
     }
+}
+
+/// The same wherever its cache lies. A single query sees all keys with a mask and without one, and benchmarks of decode steps have none.
+fn asked_alike(shape: AttentionShape) -> AttentionShape {
+    let causal = shape.causal || shape.query_len == 1;
+    AttentionShape { causal, page_tokens: None, ..shape }
 }
 
 /// The operators of `pass` of `system` on its busiest device, each shape of a role once: as the model is stored and spread there.

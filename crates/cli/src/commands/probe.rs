@@ -291,13 +291,13 @@ fn opened(args: &MachineProbeArgs) -> Result<SeveralDevices, Fail> {
     if args.device != DeviceArg::Gpu {
         devices = devices.with(cpu);
     }
-    if args.device != DeviceArg::Cpu
-        && let Err(absent) = devices.add_gpus()
-    {
-        if args.device == DeviceArg::Gpu {
-            return Err(Fail::endpoint(absent));
-        }
-        tell!("note: no GPU is measured: {absent}");
+    if args.device == DeviceArg::Cpu {
+        return Ok(devices);
+    }
+    match devices.add_gpus() {
+        Ok(left_out) => left_out.iter().for_each(|absent| tell!("note: {absent}")),
+        Err(absent) if args.device == DeviceArg::Gpu => return Err(Fail::endpoint(absent)),
+        Err(absent) => tell!("note: no GPU is measured: {absent}"),
     }
     Ok(devices)
 }

@@ -6,7 +6,7 @@ use super::array::Array;
 use super::isa::Isa;
 use super::lanes::{Element, operand_at, vectorised};
 use super::team::TeamWork;
-use crate::measurement::{AttentionShape, PageAdvice};
+use crate::measurement::{AttentionShape, PageAdvice, worse};
 use block::Block;
 
 /// Keys of a block: with their values they stay in a first- or second-level cache while all queries see them.
@@ -139,7 +139,7 @@ impl<E: Element> AttentionTeam<E> {
                         .nth(row)
                         .unwrap_or_default();
                     for (value, expected) in got.iter().zip(&expected) {
-                        worst = worst.max((f64::from(*value) - expected).abs());
+                        worst = worse(worst, (f64::from(*value) - expected).abs());
                     }
                 }
             }

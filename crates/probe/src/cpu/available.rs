@@ -1,4 +1,4 @@
-//! How much memory can be had: of the machine, and of each group of processes (cgroup) that this one is in.
+//! How much memory and how many processors can be had: of the machine, and of each group of processes (cgroup) that this one is in.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -14,28 +14,48 @@ pub(super) fn available_bytes() -> Option<f64> {
 fn below(root: &Path) -> Option<f64> {
     let read = |name: &str| fs::read_to_string(root.join(name)).ok();
     let machine = read("proc/meminfo").and_then(|text| kilobytes(&text, "MemAvailable:"));
-    let groups = read("proc/self/cgroup").unwrap_or_else(|| "0::/".to_owned());
-    let folders = groups.lines().flat_map(folders);
-    let left = folders.filter_map(|folder| left_in(&root.join(folder)));
+    let left = groups(root, "memory").into_iter().filter_map(|folder| left_in(&folder));
     machine.map(|kilobytes| kilobytes * 1024.0).into_iter().chain(left).reduce(f64::min)
+}
+
+/// How many processors' time this program may take, by the least quota of its groups; none where there is no quota. It may run on more of
+/// them, and then waits for part of the time.
+pub(super) fn quota() -> Option<f64> {
+    quota_below(Path::new("/"))
+}
+
+/// The same on a system whose files lie below `root`.
+fn quota_below(root: &Path) -> Option<f64> {
+    groups(root, "cpu").into_iter().filter_map(|folder| quota_in(&folder)).reduce(f64::min)
+}
+
+/// Where the limits of all groups may lie that have the `controller` and that this program is in, below `root`.
+fn groups(root: &Path, controller: &str) -> Vec<PathBuf> {
+    let groups = fs::read_to_string(root.join("proc/self/cgroup"));
+    let groups = groups.unwrap_or_else(|_| "0::/".to_owned());
+    let folders = groups.lines().flat_map(|line| folders(line, controller));
+    folders.map(|folder| root.join(folder)).collect()
 }
 
 /// Where the limits of a group and of those that it is in may lie; `line` is `0::/a/b`, or `4:memory:/a/b` of the first version. In a
 /// container the path may be that of its host, and what it is limited to lies where groups begin.
-fn folders(line: &str) -> Vec<PathBuf> {
+fn folders(line: &str, controller: &str) -> Vec<PathBuf> {
     let mut fields = line.splitn(3, ':').skip(1);
     let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else {
         return Vec::new();
     };
-    let mounts: &[&str] = match controllers {
-        "" => &["sys/fs/cgroup", "sys/fs/cgroup/unified"],
-        of if of.split(',').any(|controller| controller == "memory") => &["sys/fs/cgroup/memory"],
-        _ => &[],
+    let mounts = match controllers {
+        "" => ["", "unified"].map(str::to_owned).to_vec(),
+        // Several that are mounted as one may have the names of all.
+        of if of.split(',').any(|one| one == controller) => {
+            [controller, of].map(str::to_owned).to_vec()
+        }
+        _ => Vec::new(),
     };
     let names = Path::new(path).components().filter(|name| matches!(name, Component::Normal(_)));
     let path: PathBuf = names.collect();
-    let within = |mount: &&str| {
-        let mount = Path::new(*mount);
+    let within = |mount: &String| {
+        let mount = Path::new("sys/fs/cgroup").join(mount);
         path.ancestors().map(|group| mount.join(group)).collect::<Vec<_>>()
     };
     mounts.iter().flat_map(within).collect()
@@ -58,6 +78,19 @@ fn left_in(folder: &Path) -> Option<f64> {
     // The first version has those of the groups within it only in the total.
     let unused = bytes("total_inactive_file").or_else(|| bytes("inactive_file")).unwrap_or(0.0);
     Some((limit - (used - unused).max(0.0)).max(0.0))
+}
+
+/// What a group may take of processors' time, in processors; none where it has no quota. The kernel's `Documentation/admin-guide/cgroup-v2.rst`
+/// and `Documentation/scheduler/sched-bwc.rst`: time in a period, both in microseconds, and `max` or -1 for no quota.
+fn quota_in(folder: &Path) -> Option<f64> {
+    let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
+    let text = match read("cpu.max") {
+        Some(both) => both,
+        None => format!("{} {}", read("cpu.cfs_quota_us")?, read("cpu.cfs_period_us")?),
+    };
+    let mut numbers = text.split_whitespace().map(str::parse::<f64>);
+    let (time, period) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+    (time > 0.0 && period > 0.0).then(|| time / period)
 }
 
 #[cfg(test)]
@@ -109,6 +142,25 @@ mod tests {
         // How a group without a limit says so.
         tree.write(limit, "9223372036854771712");
         assert_eq!(below(tree.root()), Some(1.6384e10));
+    }
+
+    #[test]
+    fn the_least_quota_on_the_way_up_counts_in_either_version() {
+        let tree = tree(
+            "quotas",
+            &[
+                ("proc/self/cgroup", "5:cpu,cpuacct:/job\n0::/pod/box"),
+                ("sys/fs/cgroup/pod/box/cpu.max", "max 100000"),
+            ],
+        );
+        assert_eq!(quota_below(tree.root()), None);
+        tree.write("sys/fs/cgroup/pod/cpu.max", "250000 100000");
+        assert_eq!(quota_below(tree.root()), Some(2.5));
+        for (quota, found) in [("150000", 1.5), ("-1", 2.5)] {
+            tree.write("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", quota);
+            tree.write("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us", "100000");
+            assert_eq!(quota_below(tree.root()), Some(found));
+        }
     }
 
     #[test]

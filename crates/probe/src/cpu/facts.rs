@@ -125,14 +125,13 @@ fn units(cpuinfo: &str, cores: u32) -> Vec<ArithmeticUnits> {
     let (Some(family), Some(model)) = (number("cpu family"), number("model")) else {
         return Vec::new();
     };
-    let Some((bytes, source)) = fused_bytes_per_cycle(vendor, family, model) else {
+    let Some((widths, source)) = fused_bytes_per_cycle(vendor, (family, model), cpuinfo) else {
         return Vec::new();
     };
-    // Two units take registers of 32 bytes, or of 64 where they are as wide; narrower instructions leave half of such a unit idle.
-    let sets = [("avx512", 128.0), ("avx2", 64.0)].into_iter();
-    let vectors = sets.flat_map(|(set, most)| {
-        [Dtype::F32, Dtype::F64]
-            .map(|dtype| of(dtype, set, of_vectors(bytes.min(most), dtype), source))
+    let sets = ["avx512", "avx2"].into_iter().zip(widths);
+    let sets = sets.filter_map(|(set, bytes)| Some((set, bytes?)));
+    let vectors = sets.flat_map(|(set, bytes)| {
+        [Dtype::F32, Dtype::F64].map(|dtype| of(dtype, set, of_vectors(bytes, dtype), source))
     });
     // The tiles of a core multiply 16 x 64 bytes with 64 x 16 in 16 cycles.
     let has_tiles = vendor == "GenuineIntel" && matches!(model, 0x8f | 0xcf | 0xad | 0xae);
@@ -159,26 +158,51 @@ fn neon_bytes_per_cycle(cpuinfo: &str) -> Option<f64> {
     }
 }
 
-/// Bytes of vectors that the units for multiply-adds take each cycle.
-fn fused_bytes_per_cycle(vendor: &str, family: u32, model: u32) -> Option<(f64, &'static str)> {
+/// Bytes of vectors that the units for multiply-adds take each cycle: by AVX-512, where it is known, and by AVX2, which leaves half of
+/// units of 512 bits idle.
+fn fused_bytes_per_cycle(
+    vendor: &str,
+    (family, model): (u32, u32),
+    cpuinfo: &str,
+) -> Option<([Option<f64>; 2], &'static str)> {
     let amd = "AMD, \"Software Optimization Guide\" of the family: two units for multiply-adds";
     let intel = "Intel, \"64 and IA-32 Architectures Optimization Reference Manual\": two units for multiply-adds";
+    let [narrow, wide] = [[Some(64.0); 2], [Some(128.0), Some(64.0)]];
     Some(match (vendor, family, model) {
         // Zen 2 to Zen 4: two of 256 bits.
-        ("AuthenticAMD", 0x17, 0x30..) | ("AuthenticAMD", 0x19, _) => (64.0, amd),
+        ("AuthenticAMD", 0x17, 0x30..) | ("AuthenticAMD", 0x19, _) => (narrow, amd),
         // Zen 5: two of 512 bits in servers and desktops.
-        ("AuthenticAMD", 0x1a, ..0x20 | 0x40..0x50) => (128.0, amd),
-        // Skylake-SP and Cascade Lake, Ice Lake-SP, Sapphire, Emerald and Granite Rapids: two of 512 bits.
-        ("GenuineIntel", 6, 0x55 | 0x6a | 0x6c | 0x8f | 0xcf | 0xad | 0xae) => (128.0, intel),
+        ("AuthenticAMD", 0x1a, ..0x20 | 0x40..0x50) => (wide, amd),
+        // Skylake-SP and Cascade Lake: two of 256 bits, which are one of 512, and a second one of 512 in some.
+        ("GenuineIntel", 6, 0x55) => {
+            let has_second = first(cpuinfo, "model name").is_some_and(has_second_unit);
+            (if has_second { wide } else { [None, Some(64.0)] }, intel)
+        }
+        // Ice Lake-SP, Sapphire, Emerald and Granite Rapids: two of 512 bits.
+        ("GenuineIntel", 6, 0x6a | 0x8f | 0xcf | 0xad | 0xae) => (wide, intel),
+        // Ice Lake-D, of which some have one of 512 bits.
+        ("GenuineIntel", 6, 0x6c) => ([None, Some(64.0)], intel),
         // Haswell to Coffee Lake, clients from Ice Lake on: two of 256 bits.
         (
             "GenuineIntel",
             6,
             0x3c | 0x3f | 0x45 | 0x46 | 0x3d | 0x47 | 0x4f | 0x56 | 0x4e | 0x5e | 0x8e | 0x9e
             | 0x97 | 0x9a | 0xb7 | 0xba | 0xbf,
-        ) => (64.0, intel),
+        ) => (narrow, intel),
         _ => return None,
     })
+}
+
+/// Whether a processor of the first or second generation of Xeon Scalable has a second unit of 512 bits, by its name. All of Platinum and
+/// of Gold 6000 do; of Gold 5000, Silver and Bronze most have one, and of a name that says none of it nothing is known (J. McCalpin,
+/// <https://community.intel.com/t5/Software-Tuning-Performance/Calculate-the-Max-Flops-on-Skylake/td-p/1160952>).
+fn has_second_unit(name: &str) -> bool {
+    let mut words = name.split_whitespace();
+    match words.by_ref().find(|word| ["Platinum", "Gold"].contains(word)) {
+        Some("Platinum") => true,
+        Some(_) => words.next().is_some_and(|number| number.starts_with('6')),
+        None => false,
+    }
 }
 
 #[cfg(test)]
@@ -205,6 +229,20 @@ mod tests {
         let found: Vec<_> = units(tiles, 2).iter().skip(4).filter_map(of_tiles).collect();
         assert_eq!(found, [(Dtype::Bf16, 1024.0), (Dtype::Int8, 2048.0)]);
         assert_eq!(units(&tiles.replace("amx", "no"), 2).len(), 4, "a hypervisor hides them");
+        let xeon =
+            "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 85\nmodel name : Intel(R) Xeon(R) ";
+        let of_set = |name: &str| -> Vec<f64> {
+            units(&format!("{xeon}{name}\n"), 1).iter().map(|units| units.flops_per_cycle).collect()
+        };
+        for name in ["Platinum 8280 CPU @ 2.70GHz", "Gold 6148 CPU @ 2.40GHz"] {
+            assert_eq!(of_set(name), [64.0, 32.0, 32.0, 16.0], "{name}");
+        }
+        // By AVX2 all have two.
+        for name in
+            ["Silver 4114 CPU @ 2.20GHz", "Gold 5118 CPU @ 2.30GHz", "Processor (Skylake, IBRS)"]
+        {
+            assert_eq!(of_set(name), [32.0, 16.0], "{name}");
+        }
         let arm = "CPU implementer\t: 0x41\nCPU part\t: 0xd40\n";
         let found: Vec<_> = units(arm, 1).iter().filter_map(of_tiles).collect();
         assert_eq!(found, [(Dtype::F32, 32.0), (Dtype::F64, 16.0)]);

@@ -14,7 +14,7 @@ use super::array::Array;
 use super::isa::Isa;
 use super::lanes::{Bf16, Element, Vectorised, dot, operand_at, vectorised};
 use super::team::TeamWork;
-use crate::measurement::{GemmShape, OPENBLAS, PageAdvice};
+use crate::measurement::{GemmShape, OPENBLAS, PageAdvice, worse};
 
 /// Of as many rows at most, weights are read once and multiplied where they are; the library would copy them first.
 const FEW_ROWS: u64 = 8;
@@ -94,7 +94,7 @@ impl<E: Element> GemmTeam<E> {
                 let step = (output.len() / 16).max(1);
                 let last = output.len().checked_sub(1);
                 for place in (0..output.len()).step_by(step).chain(last) {
-                    worst = worst.max(self.element_error(part, at, place, output[place]));
+                    worst = worse(worst, self.element_error(part, at, place, output[place]));
                 }
             }
         }
@@ -340,6 +340,16 @@ mod tests {
             shape.m * shape.n
         );
         team.error(&parts)
+    }
+
+    /// A maximum of floating point passes over it.
+    #[test]
+    fn what_is_no_number_is_not_right() {
+        let team = GemmTeam::<f32>::of(GemmShape::new(4, 4, 4), 1, Multiplier::BuiltIn).unwrap();
+        let mut part = team.prepare(0);
+        team.work(&mut part, 1);
+        part.outputs[0][5] = f32::NAN;
+        assert!(team.error(&[part]).is_nan());
     }
 
     proptest! {

@@ -2,6 +2,8 @@
 
 mod operators;
 
+use std::convert::Infallible;
+
 use fizeau_core::{Bytes, BytesPerSec, Clock, Nanos};
 
 use super::clock::{HostClock, cycles_per_second};
@@ -11,9 +13,9 @@ use super::team::{TeamWork, in_step};
 use super::{available, peak, stream, system};
 use crate::measurement::{
     ArrayPages, CacheState, Circumstances, DataPattern, Dtype, FirstTouch, LaunchCost, Measurement,
-    MemoryKernel, Method, OperationWork, Provenance, StoreKind, TimedBy, Verification,
+    MemoryKernel, Method, OperationWork, Provenance, StoreKind, TimedBy, Verification, worse,
 };
-use crate::sampling::{self, Sampled, SamplingRule};
+use crate::sampling::{Sampled, SamplingRule, sample_timed};
 use crate::trial::{ProbeTrial, Unavailable};
 
 /// One trial, and with what it is measured.
@@ -41,13 +43,16 @@ const OF_AVAILABLE: f64 = 0.7;
 impl Measuring<'_> {
     /// A team at work: samples, clocks around them, and what each thread says.
     fn observe<W: TeamWork>(&self, team: &W, after: impl Fn(Nanos)) -> (Observed, Vec<W::Said>) {
-        in_step(self.cpus, team, |operations| {
+        in_step(self.cpus, (team, &self.clock), |operations| {
             let clock_before = cycles_per_second(&self.clock);
             let ticks = system::ticks(self.cpus);
             let huge = system::huge_bytes();
             let begun = self.clock.now();
-            let sampled =
-                sampling::sample(&self.clock, SamplingRule::lasting(self.time), operations);
+            let mut timed = |count: u64| Ok::<Nanos, Infallible>(operations(count));
+            let sampled = match sample_timed(SamplingRule::lasting(self.time), &mut timed) {
+                Ok(sampled) => sampled,
+                Err(never) => match never {},
+            };
             after(self.clock.now().saturating_since(begun));
             let shares =
                 system::ticks(self.cpus).zip(ticks).and_then(|(now, then)| now.shares_since(&then));
@@ -130,7 +135,7 @@ impl Measuring<'_> {
         seen.method.data = Some(data);
         seen.method.instructions = Some(isa.as_str().to_owned());
         seen.method.load_width_bytes = Some(isa.width_bytes());
-        seen.method.unroll = Some(stream::UNROLL);
+        seen.method.unroll = stream::unroll(isa, kernel);
         if self.last_cache.is_some_and(|cache| working_set.get() >= 4.0 * cache.get()) {
             seen.method.cache = Some(CacheState::ColdBySize);
         }
@@ -187,7 +192,7 @@ impl Measuring<'_> {
         let flops = fizeau_core::Flops::new(found.flops * TURNS as f64 * threads);
         let work = OperationWork { flops: Some(flops), ..OperationWork::default() };
         let mut seen = self.measurement(observed, 0.0, work);
-        seen.verification = Verification::within(said.into_iter().fold(0.0, f64::max), 1e-5);
+        seen.verification = Verification::within(said.into_iter().fold(0.0, worse), 1e-5);
         seen.method.data = Some(DataPattern::Constant);
         seen.method.instructions = Some(found.instructions.to_owned());
         seen.method.load_width_bytes = Some(found.width_bytes);
@@ -203,10 +208,7 @@ fn no_room() -> Unavailable {
 /// The worst of what threads say of their results.
 fn worst(said: Vec<Option<f64>>, tolerance: f64) -> Result<Verification, Unavailable> {
     let errors = said.into_iter().collect::<Option<Vec<f64>>>().ok_or_else(no_room)?;
-    let worst = errors
-        .into_iter()
-        .fold(0.0, |worst: f64, error| if error > worst || error.is_nan() { error } else { worst });
-    Ok(Verification::within(worst, tolerance))
+    Ok(Verification::within(errors.into_iter().fold(0.0, worse), tolerance))
 }
 
 /// Turns of a loop in registers that one operation is.
@@ -226,7 +228,7 @@ impl TeamWork for PeakTeam {
 
     fn work(&self, own: &mut f64, operations: u64) {
         for _ in 0..operations {
-            *own = own.max((self.0)(TURNS));
+            *own = worse(*own, (self.0)(TURNS));
         }
     }
 

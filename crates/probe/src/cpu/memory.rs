@@ -7,7 +7,7 @@ use super::array::Array;
 use super::chase::Cycle;
 use super::isa::Isa;
 use super::stream::{self, BLOCK, Streams};
-use super::team::TeamWork;
+use super::team::{TeamWork, TimedWork};
 use crate::measurement::{MemoryKernel, PageAdvice, StoreKind};
 
 /// Every thread streams over arrays of its own.
@@ -121,14 +121,18 @@ impl ChaseTeam {
             }
             self.injected.fetch_add((BURST * size_of::<f64>()) as u64, Ordering::AcqRel);
             *at = if *at + 2 * BURST > array.len() { 0 } else { *at + BURST };
-            for _ in 0..self.pause {
+            let mut waited = 0;
+            while waited < self.pause && self.rounds.load(Ordering::Acquire) < rounds {
                 hint::spin_loop();
+                waited += 1;
             }
         }
     }
 }
 
 impl TeamWork for ChaseTeam {
+    /// Those that load wait for the chaser's end: what they take to see it is no load of its.
+    const TIMED: TimedWork = TimedWork::OfTheFirst;
     type Own = Option<ChasePart>;
     /// Whether the pointers were one cycle; of those that load, that they did. None where there was no room.
     type Said = Option<bool>;
@@ -168,3 +172,22 @@ impl TeamWork for ChaseTeam {
 
 /// Of the order of pointers: any will do.
 const SEED: u64 = 0x5eed;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::clock::HostClock;
+    use crate::cpu::team::in_step;
+
+    /// With a pause that would take years.
+    #[test]
+    fn injectors_end_with_the_chaser_and_not_with_their_pause() {
+        let mut team = ChaseTeam::new(1 << 16, PageAdvice::Default);
+        team.pause = u64::MAX;
+        let (_, said) = in_step(&[0, 0], (&team, &HostClock::start()), |run| {
+            run(1000);
+            run(1000)
+        });
+        assert_eq!(said, [Some(true); 2]);
+    }
+}

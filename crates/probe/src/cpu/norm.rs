@@ -6,7 +6,7 @@ use super::array::Array;
 use super::isa::Isa;
 use super::lanes::{Element, Vectorised, dot, operand_at, vectorised};
 use super::team::TeamWork;
-use crate::measurement::{NormShape, PageAdvice};
+use crate::measurement::{NormShape, PageAdvice, worse};
 
 /// What is added to the mean of the squares, as models do.
 const EPSILON: f32 = 1e-6;
@@ -56,7 +56,7 @@ impl<E: Element> NormTeam<E> {
             let root = (squares / self.width as f64 + f64::from(EPSILON)).sqrt();
             for ((from, to), gain) in from.iter().zip(to).zip(&*self.gains) {
                 let expected = wide(from) / root * wide(gain);
-                worst = worst.max((wide(to) - expected).abs() / expected.abs().max(1.0));
+                worst = worse(worst, (wide(to) - expected).abs() / expected.abs().max(1.0));
             }
         }
         worst
@@ -127,7 +127,7 @@ mod tests {
             team.work(&mut own, 2);
             team.finish(own).unwrap()
         });
-        let worst = said.fold(0.0, f64::max);
+        let worst = said.fold(0.0, worse);
         assert_eq!(rows as u64, shape.rows);
         worst
     }

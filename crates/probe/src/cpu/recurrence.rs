@@ -6,7 +6,7 @@ use super::array::Array;
 use super::isa::Isa;
 use super::lanes::{Bf16, Element, Vectorised, multiply_add, operand_at, vectorised};
 use super::team::TeamWork;
-use crate::measurement::{PageAdvice, RecurrenceRule, RecurrenceShape};
+use crate::measurement::{PageAdvice, RecurrenceRule, RecurrenceShape, worse};
 
 /// By how much a state decays with each token.
 const DECAY: f32 = 0.96;
@@ -118,7 +118,7 @@ impl RecurrenceTeam {
             vectorised(self.isa, &mut Tokens { team: self, of, state, output });
             let expected = self.by_definition::<E>(of);
             for (got, expected) in output.iter().zip(expected) {
-                worst = worst.max((f64::from(got.widen()) - expected).abs());
+                worst = worse(worst, (f64::from(got.widen()) - expected).abs());
             }
         }
         worst
@@ -288,7 +288,7 @@ mod tests {
             team.work(&mut own, 3);
             team.finish(own).unwrap()
         });
-        let worst = said.fold(0.0, f64::max);
+        let worst = said.fold(0.0, worse);
         let all = shape.sequences * shape.value_heads * shape.key_dim * shape.value_dim;
         assert_eq!(states as u64, all);
         worst

@@ -7,7 +7,7 @@ mod portable;
 mod x86;
 
 use super::isa::Isa;
-use crate::measurement::{MemoryKernel, StoreKind};
+use crate::measurement::{MemoryKernel, StoreKind, worse};
 
 /// Elements of which an array is a whole number: eight lines, more than any kernel takes in one turn.
 pub(super) const BLOCK: usize = 64;
@@ -51,8 +51,19 @@ pub(super) const fn uses(kernel: MemoryKernel) -> [bool; 3] {
     }
 }
 
-/// Loads of one turn, in vectors.
-pub(super) const UNROLL: u32 = 4;
+/// Loads or stores of one turn, in vectors; none where the compiler chooses.
+pub(super) const fn unroll(isa: Isa, kernel: MemoryKernel) -> Option<u32> {
+    match isa {
+        #[cfg(target_arch = "x86_64")]
+        Isa::Sse2 | Isa::Avx2 | Isa::Avx512 => {
+            Some(if matches!(kernel, MemoryKernel::Read | MemoryKernel::Dot) { 8 } else { 4 })
+        }
+        _ => {
+            let _ = kernel;
+            None
+        }
+    }
+}
 
 /// What the first array holds at `index`: never zero, and no two neighbours alike.
 pub(super) fn first_at(index: usize) -> f64 {
@@ -77,7 +88,7 @@ pub(super) fn error(kernel: MemoryKernel, done: &Streams<'_>, summed: f64) -> f6
             let expected = expected(index);
             ((value - expected) / expected).abs()
         };
-        done.target.iter().enumerate().map(of).fold(0.0, f64::max)
+        done.target.iter().enumerate().map(of).fold(0.0, worse)
     };
     match kernel {
         MemoryKernel::Read => sum_error(done.first.iter().copied(), summed),
@@ -128,6 +139,23 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn a_row_says_how_far_its_loop_is_unrolled() {
+        let of = |kernel| [Isa::Avx2, Isa::Portable].map(|isa| unroll(isa, kernel));
+        assert_eq!(of(MemoryKernel::Read), [Some(8), None]);
+        assert_eq!(of(MemoryKernel::Triad), [Some(4), None]);
+    }
+
+    /// A maximum of floating point passes over it.
+    #[test]
+    fn what_is_no_number_is_not_right() {
+        let (mut target, first) = ([1.0; BLOCK], [1.0; BLOCK]);
+        target[3] = f64::NAN;
+        let streams = Streams { target: &mut target, first: &first, second: &[] };
+        assert!(error(MemoryKernel::Copy, &streams, 0.0).is_nan());
     }
 
     #[test]

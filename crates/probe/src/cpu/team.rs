@@ -4,6 +4,8 @@ use std::hint;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
+use fizeau_core::{Clock, Nanos};
+
 use super::system;
 
 /// Spins before a thread that waits lets others run: with a processor for each there is nobody to let.
@@ -58,8 +60,19 @@ impl Drop for Dismissal<'_> {
     }
 }
 
+/// Whose work is timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TimedWork {
+    /// That of all: until the last is done.
+    OfAll,
+    /// That of the first thread, beside which the others do something else.
+    OfTheFirst,
+}
+
 /// What each thread of a team does.
 pub(super) trait TeamWork: Sync {
+    /// Whose work is timed.
+    const TIMED: TimedWork = TimedWork::OfAll;
     /// What a thread has of its own, made and first written by itself.
     type Own;
     /// What it says in the end.
@@ -74,11 +87,11 @@ pub(super) trait TeamWork: Sync {
 }
 
 /// Runs a team on `cpus`, a thread each. The calling thread is the first of them, and its `lead` says how many operations all
-/// carry out at once.
+/// carry out at once, and is told how long they took.
 pub(super) fn in_step<W: TeamWork, R>(
     cpus: &[u32],
-    team: &W,
-    lead: impl FnOnce(&mut dyn FnMut(u64)) -> R,
+    (team, clock): (&W, &impl Clock),
+    lead: impl FnOnce(&mut dyn FnMut(u64) -> Nanos) -> R,
 ) -> (R, Vec<W::Said>) {
     let gate = Gate::of(cpus.len().max(1));
     let before = system::allowed_cpus();
@@ -110,9 +123,17 @@ pub(super) fn in_step<W: TeamWork, R>(
             gate.meet();
             lead(&mut |operations| {
                 gate.operations.store(operations.max(1), Ordering::Release);
+                let mut begun = clock.now();
                 gate.meet();
+                if W::TIMED == TimedWork::OfTheFirst {
+                    begun = clock.now();
+                }
                 team.work(&mut own, operations);
+                // The others may take long to see that it is over.
+                let done = clock.now();
                 gate.meet();
+                let ended = if W::TIMED == TimedWork::OfTheFirst { done } else { clock.now() };
+                ended.saturating_since(begun)
             })
         };
         let mut said = vec![team.finish(own)];
@@ -130,7 +151,57 @@ fn follow_with<S>(follow: &impl Fn(usize, u32) -> S, rank: usize, cpu: u32) -> S
 
 #[cfg(test)]
 mod tests {
+    use fizeau_core::Stamp;
+
     use super::*;
+
+    /// A clock that goes on by one each time it is read, and which others may set forward.
+    #[derive(Default)]
+    struct Readings {
+        count: AtomicU64,
+        forward: AtomicU64,
+    }
+
+    impl Clock for Readings {
+        fn now(&self) -> Stamp {
+            let count = self.count.fetch_add(1, Ordering::AcqRel) + 1;
+            Stamp::from_nanos(count + self.forward.load(Ordering::Acquire))
+        }
+    }
+
+    /// The first thread is done at once. The second, if there is one, lets a million pass once the first has looked at the clock or has surely
+    /// begun to wait for it.
+    struct Lingering<'a>(&'a Readings);
+
+    impl TeamWork for Lingering<'_> {
+        const TIMED: TimedWork = TimedWork::OfTheFirst;
+        type Own = usize;
+        type Said = ();
+
+        fn prepare(&self, rank: usize) -> usize {
+            rank
+        }
+
+        fn work(&self, rank: &mut usize, _operations: u64) {
+            if *rank > 0 {
+                let mut turns = 0;
+                while self.0.count.load(Ordering::Acquire) < 3 && turns < 10_000_000 {
+                    turns += 1;
+                    thread::yield_now();
+                }
+                self.0.forward.fetch_add(1_000_000, Ordering::AcqRel);
+            }
+        }
+
+        fn finish(&self, _rank: usize) {}
+    }
+
+    #[test]
+    fn what_others_take_longer_is_not_of_the_first() {
+        let clock = Readings::default();
+        let (took, _) = in_step(&[0, 0], (&Lingering(&clock), &clock), |run| run(1));
+        assert_eq!(took, Nanos::from_nanos(1));
+    }
 
     struct Counting;
 
@@ -156,7 +227,7 @@ mod tests {
         // More threads than processors: they then take turns.
         for threads in 1..6 {
             let cpus = vec![0; threads];
-            let ((), said) = in_step(&cpus, &Counting, |run| {
+            let ((), said) = in_step(&cpus, (&Counting, &Readings::default()), |run| {
                 run(3);
                 run(4);
             });

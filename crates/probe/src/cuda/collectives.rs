@@ -43,22 +43,29 @@ pub struct CudaCollectives {
 }
 
 impl CudaCollectives {
-    /// Opens all devices together; measures nothing yet. None if there is one only, which has nobody to talk to.
+    /// Opens all devices that can be opened together; measures nothing yet. None if that is one only, which has nobody to talk to.
     ///
     /// # Errors
-    /// If there is no driver, no device, or a device that cannot be opened.
+    /// If there is no driver, no device, or none that can be opened.
     pub fn all() -> Result<Option<Self>, CudaError> {
-        let nvidia = nvidia::Nvidia::load()?;
-        if nvidia.devices < 2 {
-            return Ok(None);
-        }
-        Ok(Some(Self::over(Box::new(nvidia::Devices::of(&nvidia)?))))
+        let ranks = nvidia::Devices::of(&nvidia::Nvidia::load()?)?;
+        Ok((ranks.properties().len() > 1).then(|| Self::over(Box::new(ranks))))
     }
 
     pub(super) fn over(ranks: Box<dyn Ranks>) -> Self {
-        let last = ranks.properties().len().saturating_sub(1);
-        Self { ranks, name: format!("gpu0-{last}"), lost: None }
+        let indices: Vec<u32> = ranks.properties().iter().map(|of| of.index).collect();
+        Self { ranks, name: group_name(&indices), lost: None }
     }
+}
+
+/// `gpu0-7`; where one of them is not there `gpu0,2,3`.
+fn group_name(indices: &[u32]) -> String {
+    let (first, last) = (indices.first().unwrap_or(&0), indices.last().unwrap_or(&0));
+    if indices.is_sorted_by(|one, next| one + 1 == *next) {
+        return format!("gpu{first}-{last}");
+    }
+    let numbers: Vec<String> = indices.iter().map(u32::to_string).collect();
+    format!("gpu{}", numbers.join(","))
 }
 
 /// From the smallest to what the smallest memory takes, a doubling each, and of these each `step`th and the last. Each has a whole part for
@@ -203,5 +210,11 @@ mod tests {
             _ => f64::NAN,
         };
         assert!(trials.windows(2).all(|pair| message(&pair[0]) <= message(&pair[1])));
+    }
+
+    #[test]
+    fn a_group_is_named_by_who_is_in_it() {
+        let named = [&[0, 1, 2][..], &[0, 2, 3], &[1, 2]].map(group_name);
+        assert_eq!(named, ["gpu0-2", "gpu0,2,3", "gpu1-2"]);
     }
 }

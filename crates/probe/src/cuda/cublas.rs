@@ -104,6 +104,12 @@ const fn number(dtype: Dtype) -> c_int {
     }
 }
 
+/// What the library calls its version: 120901, and up to 11 one digit less, 11402 (`CUBLAS_VERSION` in `cublas_api.h` of either).
+const fn version_of(number: u32) -> (u32, u32, u32) {
+    let major = if number < 100_000 { 1000 } else { 10_000 };
+    (number / major, number % major / 100, number % 100)
+}
+
 impl CublasLt {
     /// Opens the library for the device whose context is current, whose driver is of CUDA `driver`.
     pub(super) fn open(driver: u32) -> Result<Self, CudaError> {
@@ -121,8 +127,7 @@ impl CublasLt {
         let mut handle = ptr::null_mut();
         // SAFETY: the library writes a handle that is destroyed when `CublasLt` is dropped.
         checked("cublasLtCreate", unsafe { (functions.create)(&raw mut handle) })?;
-        let version = (version / 10_000, version / 100 % 100, version % 100);
-        Ok(Self { functions, handle, version, prepared: Vec::new() })
+        Ok(Self { functions, handle, version: version_of(version), prepared: Vec::new() })
     }
 
     fn set<T: Copy>(&self, of: Handle, attribute: c_int, value: T) -> Result<(), CudaError> {
@@ -316,5 +321,16 @@ impl Drop for CublasLt {
         }
         // SAFETY: the handle is the library's and is used by nobody afterwards.
         let _ = unsafe { (self.functions.destroy)(self.handle) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_by_their_digits() {
+        let found = [120_901, 130_000, 11_402, 11_011].map(version_of);
+        assert_eq!(found, [(12, 9, 1), (13, 0, 0), (11, 4, 2), (11, 0, 11)]);
     }
 }

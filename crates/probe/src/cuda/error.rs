@@ -39,6 +39,14 @@ pub enum CudaError {
         /// The capability's second part.
         minor: u32,
     },
+    /// There are devices, and this one cannot be used.
+    #[error("gpu{index} cannot be opened: {reason}")]
+    NotOpened {
+        /// Its number.
+        index: u32,
+        /// Why not.
+        reason: String,
+    },
     /// A call failed.
     #[error("{call} failed: {name} ({code})")]
     Failed {

@@ -4,17 +4,16 @@ use fizeau_core::{Bytes, BytesPerSec, PerSec};
 use fizeau_roofline::Device;
 
 use super::driver::Properties;
-use crate::device::{ArithmeticUnits, DeviceFacts, Peak, SpecifiedPeak};
-use crate::measurement::Dtype;
+use crate::device::{DeviceFacts, Peak, SpecifiedPeak};
 
-/// The device as its driver describes it, with what its vendor prints where the name is one of the table of devices.
+/// The device as its driver describes it, with what its vendor prints where the name is one of the table of devices. What its units give in a
+/// cycle is not among it: their clock under load is not measured.
 pub(super) fn device(of: &Properties, name: &str) -> DeviceFacts {
     let mut facts = DeviceFacts::new(name, &of.name);
     facts.memory = Some(Bytes::new(of.memory_bytes as f64));
     facts.last_cache = (of.l2_bytes > 0).then(|| Bytes::new(of.l2_bytes as f64));
     facts.multiprocessors = Some(of.multiprocessors);
     facts.highest_clock = (of.clock_khz > 0).then(|| PerSec::new(f64::from(of.clock_khz) * 1e3));
-    facts.units = units(of);
     let (major, minor) = of.driver;
     facts.software.push(format!("a driver for CUDA {major}.{minor}"));
     let listed = listed(&of.name).and_then(|name| Device::named(name).ok());
@@ -65,34 +64,6 @@ fn bus(of: &Properties) -> Option<SpecifiedPeak> {
     })
 }
 
-/// Dense operations of the tensor cores of a multiprocessor each cycle, sums in single precision: what data sheets come to at their
-/// clocks.
-fn units(of: &Properties) -> Vec<ArithmeticUnits> {
-    let (narrow, fp8, sheet) = match of.capability {
-        (8, 0) => (2048.0, None, "NVIDIA A100: 312 TFLOP/s by 108 multiprocessors at 1,410 MHz"),
-        (9, 0) => (
-            4096.0,
-            Some(8192.0),
-            "NVIDIA H100 SXM: 989 TFLOP/s by 132 multiprocessors at 1,830 MHz",
-        ),
-        (10, 0) => (
-            8192.0,
-            Some(16_384.0),
-            "NVIDIA B200: 2,250 TFLOP/s by 148 multiprocessors at 1,850 MHz",
-        ),
-        _ => return Vec::new(),
-    };
-    let of_type = |dtype, flops_per_cycle| ArithmeticUnits {
-        dtype,
-        instructions: None,
-        flops_per_cycle,
-        cores: of.multiprocessors,
-        source: sheet.to_owned(),
-    };
-    let narrow = [Dtype::Bf16, Dtype::F16].map(|dtype| of_type(dtype, narrow));
-    narrow.into_iter().chain(fp8.map(|rate| of_type(Dtype::Fp8E4m3, rate))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,20 +94,5 @@ mod tests {
         let Some(Peak::Bandwidth(rate)) = bus(&of).map(|printed| printed.peak) else { panic!() };
         assert!((rate.get() / 3.35e12 - 1.0).abs() < 0.01, "{rate:?}");
         assert_eq!(bus(&Properties::default()), None);
-    }
-
-    /// Units times clock of the sheets are the sheets' rates.
-    #[test]
-    fn units_come_to_what_sheets_print() {
-        for (capability, multiprocessors, clock, printed) in [
-            ((8, 0), 108, 1.41e9, 312e12),
-            ((9, 0), 132, 1.83e9, 989.4e12),
-            ((10, 0), 148, 1.85e9, 2250e12),
-        ] {
-            let of = Properties { capability, multiprocessors, ..Properties::default() };
-            let units = units(&of);
-            let rate = units[0].flops_per_cycle * f64::from(units[0].cores) * clock;
-            assert!((rate / printed - 1.0).abs() < 0.01, "{rate}");
-        }
     }
 }

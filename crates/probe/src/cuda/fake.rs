@@ -2,6 +2,8 @@
 
 mod ranks;
 
+use std::collections::VecDeque;
+
 use fizeau_core::Nanos;
 
 pub(super) use ranks::{EACH_FURTHER, FIRST_RANK, FROM_IDLE, FakeRanks};
@@ -17,7 +19,11 @@ pub(super) const MEMORY_RATE: f64 = 100.0;
 pub(super) const CACHE_RATE: f64 = 400.0;
 pub(super) const LAUNCH: u64 = 200;
 pub(super) const LAUNCH_IN_GRAPH: u64 = 50;
-pub(super) const HOP: u64 = 600;
+/// What a load takes that others wait for, of memory and of its cache.
+pub(super) const HOP: u64 = 1500;
+pub(super) const HOP_IN_CACHE: u64 = 300;
+/// Bytes of a line of its cache.
+const LINE: u64 = 128;
 /// Cycles a nanosecond: 1.5 GHz.
 pub(super) const CLOCK: f64 = 1.5;
 
@@ -48,6 +54,8 @@ pub(super) struct Fake {
     pub(super) library: Option<(u32, u32, u32)>,
     /// The library's heuristic names an algorithm.
     pub(super) has_algorithm: bool,
+    /// Lines that the cache holds of what pointers led to, the longest unused first.
+    cached: VecDeque<u64>,
     /// Launches that were not carried out yet, since nobody looked.
     queued: Vec<Launch>,
     now: u64,
@@ -85,6 +93,7 @@ impl Fake {
             product: None,
             library: Some((12, 9, 1)),
             has_algorithm: true,
+            cached: VecDeque::new(),
             queued: Vec::new(),
             now: 0,
             marks: [0; 2],
@@ -99,6 +108,11 @@ impl Fake {
     pub(super) fn with_capability(mut self, capability: (u32, u32)) -> Self {
         self.properties.capability = capability;
         self
+    }
+
+    /// Gives it a number among others.
+    fn is_numbered(&mut self, index: u32) {
+        self.properties.index = index;
     }
 
     pub(super) fn allocated(&self) -> usize {
@@ -128,7 +142,6 @@ impl Fake {
     fn cost(&self, name: &str, launch: &Launch) -> u64 {
         let given = |at: usize| launch.arguments[at].bits();
         match name {
-            "chase" => given(1) * super::ptx::CHASE_HOPS * HOP,
             "spin" => (given(1) as f64 / CLOCK) as u64,
             "empty" => 0,
             "fill" => given(1) / 25,
@@ -155,6 +168,33 @@ impl Fake {
                 (bytes / (rate * efficiency)) as u64
             }
         }
+    }
+
+    /// How long pointers take from the one that lies in `place` on: by which of their lines are in the cache.
+    fn chased(&mut self, place: Address, turns: u64) -> u64 {
+        self.carry_out();
+        let lines = (self.properties.l2_bytes / LINE) as usize;
+        let (mut at, mut took) = (self.word(place), 0);
+        for _ in 0..turns * super::ptx::CHASE_HOPS {
+            match self.cached.iter().position(|line| *line == at / LINE) {
+                Some(known) => {
+                    self.cached.remove(known);
+                    took += HOP_IN_CACHE;
+                }
+                None => took += HOP,
+            }
+            self.cached.push_back(at / LINE);
+            if self.cached.len() > lines {
+                self.cached.pop_front();
+            }
+            at = self.word(at);
+        }
+        took
+    }
+
+    fn word(&self, at: Address) -> u64 {
+        let at = (at - BASE) as usize;
+        u64::from_le_bytes(self.memory[at..at + 8].try_into().unwrap())
     }
 
     /// One that does what an earlier one does, with another setting, stands in its place: interpreting takes long.
@@ -298,7 +338,11 @@ impl Driver for Fake {
         self.launched += 1;
         self.there()?;
         let name = self.kernels[launch.kernel.0].0.clone();
-        self.now += LAUNCH + self.cost(&name, launch);
+        let took = match name.as_str() {
+            "chase" => self.chased(launch.arguments[0].bits(), launch.arguments[1].bits()),
+            _ => self.cost(&name, launch),
+        };
+        self.now += LAUNCH + took;
         self.queue(launch);
         Ok(())
     }

@@ -96,7 +96,8 @@ fn sampled(
     sample_timed(SamplingRule::lasting(time), &mut took)
 }
 
-/// The clock of the multiprocessors now, by one that counts its cycles while events take the time. None if nothing comes of it.
+/// The clock of the multiprocessors at rest, by one that counts its cycles while events take the time. None if nothing comes of it. Where all
+/// of them work it may be lower.
 fn clock(driver: &mut dyn Driver) -> Result<Option<PerSec>, CudaError> {
     let kernel = small(driver, "spin")?;
     with_arrays(driver, [8], |driver, [out]| {

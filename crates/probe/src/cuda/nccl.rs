@@ -89,14 +89,14 @@ pub(super) struct Nccl {
 }
 
 impl Nccl {
-    /// Connects the first `devices` devices of this process, each a rank.
-    pub(super) fn connect(devices: u32) -> Result<Self, CudaError> {
+    /// Connects these devices of this process, each a rank.
+    pub(super) fn connect(devices: &[u32]) -> Result<Self, CudaError> {
         let functions = Functions::of(opened()?.0)?;
-        let mut communicators = vec![ptr::null_mut(); devices as usize];
-        let all: Vec<c_int> = (0..devices as c_int).collect();
+        let mut communicators = vec![ptr::null_mut(); devices.len()];
+        let all: Vec<c_int> = devices.iter().map(|index| *index as c_int).collect();
         // SAFETY: there is room for as many handles as devices are named; they are given back when `Nccl` is dropped.
         let code = unsafe {
-            (functions.connect)(communicators.as_mut_ptr(), devices as c_int, all.as_ptr())
+            (functions.connect)(communicators.as_mut_ptr(), all.len() as c_int, all.as_ptr())
         };
         checked("ncclCommInitAll", code)?;
         Ok(Self { functions, communicators })

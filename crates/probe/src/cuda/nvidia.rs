@@ -87,7 +87,7 @@ impl Functions {
 #[derive(Debug, Clone)]
 pub(super) struct Nvidia {
     functions: Rc<Functions>,
-    pub(super) devices: u32,
+    devices: u32,
     version: (u32, u32),
 }
 
@@ -122,8 +122,16 @@ impl Nvidia {
         Ok(Self { functions: Rc::new(functions), devices: count as u32, version })
     }
 
+    /// Opens each device, or says why it cannot be opened.
+    pub(super) fn each(&self) -> Vec<Result<Device, CudaError>> {
+        let named =
+            |index, error: CudaError| CudaError::NotOpened { index, reason: error.to_string() };
+        let opened = |index| self.open(index).map_err(|error| named(index, error));
+        (0..self.devices).map(opened).collect()
+    }
+
     /// Opens device `index`.
-    pub(super) fn open(&self, index: u32) -> Result<Device, CudaError> {
+    fn open(&self, index: u32) -> Result<Device, CudaError> {
         let functions = Rc::clone(&self.functions);
         let mut device = 0;
         // SAFETY: the driver writes the handle of a device, a number.

@@ -19,6 +19,8 @@ pub(super) use attention::{
 pub(super) use small::{CHASE_HOPS, chase, empty, spin};
 pub(super) use stream::{CONSTANT, Fill, LoadSetting, fill, stream};
 
+use crate::gpu_coverage::MOST_QUERY_HEADS;
+
 /// The oldest language that knows the oldest target: so that every driver that can drive an A100 compiles it.
 const HEADER: &str = ".version 7.0\n.target sm_80\n.address_size 64\n\n";
 
@@ -38,7 +40,7 @@ pub(super) fn all() -> Vec<(String, String)> {
         modules.push((kernel.as_str().to_owned(), module(settings)));
     }
     modules.push(("small".to_owned(), module([fill(), chase(), empty(), spin()])));
-    for group in [1, 4, 8] {
+    for group in 1..=MOST_QUERY_HEADS as u32 {
         let shape = PagedDecode { kv_heads: 8, group };
         let kernels = [attention_decode(shape), attention_combine(shape)];
         modules.push((format!("attention_{group}"), module(kernels)));

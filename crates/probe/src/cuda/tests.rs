@@ -125,15 +125,22 @@ fn a_small_array_shows_the_cache_and_launches_are_outside() {
     assert!(rates[1] < fake::MEMORY_RATE, "{rates:?}");
 }
 
+/// Of arrays beyond the cache that of memory: no sample may go over lines that an earlier one brought in.
 #[test]
 fn latency_is_that_of_one_load() {
-    let mut gpu = backend(Fake::new());
-    let trial = ProbeTrial::new(Operation::latency(Bytes::new(65_536.0)), Dtype::Int64, 1);
-    let seen = gpu.measure(&trial, TIME).unwrap();
-    assert!(matches!(seen.verification, Verification::Right { .. }));
-    let document = document(&gpu, seen);
-    let nanos = document.rows[0].figures.time.unwrap().typical.get() * 1e6;
-    assert!((nanos / fake::HOP as f64 - 1.0).abs() < 0.02, "{nanos}");
+    for (bytes, load, cache) in [
+        (65_536.0, fake::HOP_IN_CACHE, CacheState::Warm),
+        (262_144.0, fake::HOP, CacheState::ColdBySize),
+    ] {
+        let mut gpu = backend(Fake::new());
+        let trial = ProbeTrial::new(Operation::latency(Bytes::new(bytes)), Dtype::Int64, 1);
+        let seen = gpu.measure(&trial, TIME).unwrap();
+        assert!(matches!(seen.verification, Verification::Right { .. }), "{:?}", seen.verification);
+        assert_eq!(seen.method.cache, Some(cache));
+        let document = document(&gpu, seen);
+        let nanos = document.rows[0].figures.time.unwrap().typical.get() * 1e6;
+        assert!((nanos / load as f64 - 1.0).abs() < 0.02, "{nanos} of {load}");
+    }
 }
 
 #[test]
@@ -267,6 +274,21 @@ fn absence_is_one_clear_line() {
             }
         }
     }
+}
+
+/// One that is broken takes none of the others with it.
+#[test]
+fn devices_that_can_be_opened_are() {
+    let broken = |index| {
+        let reason = "cuDevicePrimaryCtxRetain failed: CUDA_ERROR_ECC_UNCORRECTABLE (214)";
+        Err(CudaError::NotOpened { index, reason: reason.to_owned() })
+    };
+    assert_eq!(super::opened([broken(0), Ok(1), broken(2), Ok(3)]), Ok(vec![1, 3]));
+    let none = super::opened::<u32>([broken(0), broken(1)]).unwrap_err().to_string();
+    assert_eq!(
+        none,
+        "gpu0 cannot be opened: cuDevicePrimaryCtxRetain failed: CUDA_ERROR_ECC_UNCORRECTABLE (214)"
+    );
 }
 
 #[test]

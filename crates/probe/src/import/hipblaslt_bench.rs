@@ -2,7 +2,8 @@
 //!
 //! Of <https://github.com/ROCm/hipBLASLt/blob/develop/docs/how-to/how-to-use-hipblaslt-offline-tuning.rst>: for each problem a header
 //! line and a line of values, with commas; a rank may stand before the header. `us` is microseconds, `hipblaslt-Gflops` 10^9,
-//! and `hipblaslt-GB/s` counts in GiB/s: of AMD's own samples bytes over time are 1.074 times what is printed.
+//! and `hipblaslt-GB/s` counts in GiB/s: of AMD's own samples bytes over time are 1.074 times what is printed. Matrices lie by columns, as in
+//! BLAS: what it calls `m x n` is by rows `n x m`, tokens first.
 
 use fizeau_core::Bytes;
 
@@ -44,7 +45,10 @@ fn add(reading: &mut Reading<'_>, place: usize, row: &Row<'_>) {
     let [Some(m), Some(n), Some(k)] = sizes else {
         return reading.skip(place, "one of its sizes is not a number");
     };
-    let shape = GemmShape { m, n, k, batch: row.count("batch_count").unwrap_or(1).max(1) };
+    // By rows the result has its columns first.
+    let [rows, columns] = [n, m];
+    let batch = row.count("batch_count").unwrap_or(1).max(1);
+    let shape = GemmShape { m: rows, n: columns, k, batch };
     let computes_in =
         row.text("compute_type").and_then(cell::dtype).filter(|dtype| *dtype == Dtype::Tf32);
     let operand = computes_in.or_else(|| row.text("a_type").and_then(cell::dtype));
@@ -72,6 +76,10 @@ fn add(reading: &mut Reading<'_>, place: usize, row: &Row<'_>) {
     let Some(seen) = reading.measured(place, "gpu0", operation, tells) else { return };
     seen.dtype = operand;
     seen.work = work;
+    if m != n {
+        seen.notes
+            .push(format!("the tool's m x n of {m} x {n} is by columns, and {n} x {m} by rows"));
+    }
     seen.method.timed_by = row.text("use_gpu_timer").map(|word| match cell::is_true(word) {
         true => TimedBy::DeviceEvents,
         false => TimedBy::Host,

@@ -58,6 +58,13 @@ pub enum Verification {
     },
 }
 
+/// The larger of two errors. What is no number is larger than any: a maximum of floating point passes over it, and a result that is none
+/// would be right.
+#[cfg(any(feature = "cpu", feature = "cuda"))]
+pub(crate) const fn worse(worst: f64, error: f64) -> f64 {
+    if error > worst || error.is_nan() { error } else { worst }
+}
+
 impl Verification {
     /// An `error` relative to the reference's scale, of which `tolerance` is still right. What is not a number is wrong.
     #[must_use]

@@ -70,6 +70,21 @@ fn latent_attention_is_absorbed_in_a_decode_step_alone() {
 
 /// Eight attention groups of one device that share the experts in eight groups: attention works on an eighth of the sequences with all
 /// heads, experts on all tokens with an eighth of the experts.
+/// Benchmarks of decode steps name no mask, since a single query sees all keys with one and without. Of several it matters.
+#[test]
+fn a_single_query_has_no_mask() {
+    for (tokens, is_twin) in [(1, true), (4, false)] {
+        let mut pass = ModelPass::decode(8, 1024);
+        pass.tokens = tokens;
+        let all = operators("llama-3.1-8b", 1, pass);
+        let ours = all.iter().find(|of| matches!(of.operation, Operation::Attention { .. }));
+        let mut theirs = attention(&all);
+        (theirs.causal, theirs.page_tokens) = (false, Some(64));
+        let theirs = Operation::Attention { shape: theirs, role: None };
+        assert_eq!(ours.unwrap().is_measured_by(&theirs), is_twin, "{tokens}");
+    }
+}
+
 #[test]
 fn attention_groups_share_sequences_and_expert_groups_share_experts() {
     let pass = ModelPass::decode(64, 1024);

@@ -94,6 +94,17 @@ fn what_fits_into_a_cache_is_not_held_against_memory() {
     cached.method.cache = None;
     let objections = &of(cached).rows[0].objections;
     assert_eq!(objections[0].rule, ProbeRule::SmallArray);
+    // STREAM asks it of each array, and of all together only where they are larger than any cache.
+    let triad = |bytes: f64| {
+        let mut seen = read_of(bytes, &[1e3; 8]);
+        let working_set = Some(Bytes::new(bytes));
+        let kernel = MemoryKernel::Triad;
+        seen.operation = Operation::Memory { kernel, stores: None, working_set };
+        of(seen).rows[0].objections.iter().map(|of| of.rule).collect::<Vec<_>>()
+    };
+    let cache = cpu(20e9).last_cache.unwrap().get();
+    assert_eq!(triad(11.9 * cache), [ProbeRule::SmallArray]);
+    assert_eq!(triad(12.1 * cache), []);
 }
 
 /// A server with twelve last caches of 32 MiB: one thread has one of them, all together have all.

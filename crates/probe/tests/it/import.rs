@@ -193,6 +193,18 @@ fn a_torn_file_has_rows_of_the_whole_one() {
     }
 }
 
+/// By columns `gate_up` of 32 tokens is 28,672 x 32, and a model asks for 32 x 28,672.
+#[test]
+fn products_by_columns_have_tokens_first() {
+    let text = fixture("hipblaslt-bench.txt").replacen("4096,4096,4096,1", "28672,32,4096,1", 1);
+    let seen = &rows(&text)[0];
+    assert_eq!(seen.operation.to_string(), "gemm 32 x 28672 x 4096 to bf16");
+    let note = "the tool's m x n of 28672 x 32 is by columns, and 32 x 28672 by rows";
+    assert!(seen.notes.iter().any(|told| told == note), "{:?}", seen.notes);
+    let moved = 2.0 * f64::from(32 * 4096 + 4096 * 28_672 + 32 * 28_672);
+    assert!((seen.work.bytes.stream.unwrap().get() / moved - 1.0).abs() < 1e-12);
+}
+
 #[test]
 fn a_torn_file_says_where_it_breaks() {
     let text = fixture("babelstream.csv");

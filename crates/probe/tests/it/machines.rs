@@ -92,6 +92,9 @@ fn a_device_file_names_its_data_sheet_and_how_its_figures_came() {
     let note = "the best of 8 samples of: triad, 953.67 MiB, f64; median ";
     assert!(measured.toml.contains(note), "{}", measured.toml);
     assert!(measured.toml.contains("nineteen times in twenty"), "{}", measured.toml);
+    // The triad is the fastest; what a decode step does is to read.
+    let reads = format!("; reads alone reached {:.1} G/s", 2_f64.powi(30) / 100e-3 / 1e9);
+    assert!(measured.toml.contains(&reads), "{reads}: {}", measured.toml);
     assert_eq!(ProbeDocument::from_json(&document.to_json()), Ok(document));
     // What no data sheet is of gets a device by the name that rows call it.
     let bare = ProbeDocument::new(
@@ -183,11 +186,22 @@ fn collectives_get_into_the_device_file_and_the_roofline() {
         rows.push(collective("all_reduce", size, micros / 2.0, "fresh_entry", true));
         rows.push(collective("broadcast", size, micros, "chained", true));
     }
+    // On two nodes it is another curve, whatever it takes.
+    for mut row in rows.clone() {
+        if let Operation::Collective { shape, .. } = &mut row.operation {
+            shape.nodes = Some(2);
+            row.timing.samples = vec![Millis::new(1e-3); 8];
+            rows.push(row);
+        }
+    }
     let mut one = DeviceFacts::new("gpu0", "NVIDIA H100 80GB HBM3");
     one.memory = Some(Bytes::new(80e9));
     let all = DeviceFacts::new("gpu0-7", "8 x NVIDIA H100 80GB HBM3");
     let document = ProbeDocument::new(ProbeHost::named("a"), vec![one, all], rows);
-    let device = MeasuredDevice::of(&document, "gpu0").unwrap().device;
+    let measured = MeasuredDevice::of(&document, "gpu0").unwrap();
+    let told = "# all-reduce among 8 was measured on 2 nodes too, which is not in here.";
+    assert_eq!(measured.toml.matches(told).count(), 1, "{}", measured.toml);
+    let device = measured.device;
     let [small, large] = device.collectives() else { panic!("{:?}", device.collectives()) };
     for (line, micros, rate, sizes) in
         [(small, 10.0, 1e11, [15, 20]), (large, 50.0, 4e11, [21, 34])]

@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::mem::transmute;
 
 use super::PeakLoop;
-use crate::measurement::Dtype;
+use crate::measurement::{Dtype, worse};
 
 /// Registers that accumulate: with a latency of four cycles and four units sixteen do.
 const REGISTERS: usize = 24;
@@ -43,8 +43,7 @@ macro_rules! register_loop {
             for register in black_box(registers) {
                 // SAFETY: a vector is as many lanes of plain numbers as that.
                 let lanes = unsafe { transmute::<$vector, [$lane; $lanes]>(register) };
-                worst =
-                    lanes.iter().map(|lane| (f64::from(*lane) - 2.0).abs()).fold(worst, f64::max);
+                worst = lanes.iter().map(|lane| (f64::from(*lane) - 2.0).abs()).fold(worst, worse);
             }
             worst
         }

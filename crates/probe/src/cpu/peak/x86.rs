@@ -16,7 +16,7 @@ use std::hint::black_box;
 use std::mem::transmute;
 
 use super::PeakLoop;
-use crate::measurement::Dtype;
+use crate::measurement::{Dtype, worse};
 
 /// Registers that accumulate: with a latency of four or five cycles and two units eight to ten do, and two more of sixteen hold the
 /// operands.
@@ -80,7 +80,7 @@ macro_rules! register_loop {
                 let lanes = unsafe { transmute::<$vector, Lanes>(register) };
                 for lane in lanes {
                     let error = (f64::from(lane) - f64::from(expected)).abs();
-                    worst = worst.max(error / f64::from(expected).abs().max(1.0));
+                    worst = worse(worst, error / f64::from(expected).abs().max(1.0));
                 }
             }
             worst

@@ -30,7 +30,8 @@ pub(in crate::cuda) struct FakeRanks {
 }
 
 impl FakeRanks {
-    pub(in crate::cuda) fn of(devices: Vec<Fake>) -> Self {
+    pub(in crate::cuda) fn of(mut devices: Vec<Fake>) -> Self {
+        (0..).zip(&mut devices).for_each(|(index, device)| device.is_numbered(index));
         let library = Some((2, 32, 3));
         let (parted, is_ended, spoils) = (false, false, false);
         let (stuck_after, queued, last) = (None, 0, None);

@@ -11,7 +11,7 @@ use crate::cuda::ranks::{Buffers, Exchange, Ranks};
 use crate::measurement::{
     ByteConvention, CollectiveOp, CollectiveRegime, CollectiveShape, DataPattern, Dtype,
     LaunchCost, Measurement, Method, Operation, OperationWork, Provenance, RankRule, TimedBy,
-    Verification,
+    Verification, worse,
 };
 use crate::sampling::{Sampled, SamplingRule, sample_timed};
 use crate::trial::ProbeTrial;
@@ -250,7 +250,7 @@ fn verified(
                 sizes += one.abs();
             }
             let error = (found - sum).abs() / sizes;
-            worst = if error > worst || error.is_nan() { error } else { worst };
+            worst = worse(worst, error);
         }
     }
     let is_sum = matches!(exchange.op, CollectiveOp::AllReduce | CollectiveOp::ReduceScatter);

@@ -9,6 +9,7 @@ use crate::cuda::product::{Format, Operands, Product, ProductSpec, result, scale
 use crate::cuda::trials::{peak_shapes, result_of};
 use crate::measurement::{
     ByteCounts, CacheState, DataPattern, Dtype, GemmShape, LaunchCost, Measurement, Verification,
+    worse,
 };
 
 /// What the library may use for itself: as much as PyTorch lets it have on a Hopper, twice; of small devices less.
@@ -234,7 +235,7 @@ fn verified(
             squares += one * one;
         }
         let error = (found - sum).abs() / squares.sqrt();
-        worst = if error > worst || error.is_nan() { error } else { worst };
+        worst = worse(worst, error);
     }
     Ok(Verification::within(worst, format.tolerance))
 }

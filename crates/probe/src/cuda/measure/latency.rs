@@ -3,7 +3,7 @@
 use fizeau_core::{Bytes, split_mix};
 
 use super::{Failure, Measuring, clock, sampled, small};
-use crate::cuda::driver::{Address, Argument, Launch, with_arrays};
+use crate::cuda::driver::{Address, Argument, Driver, Launch, with_arrays};
 use crate::cuda::ptx;
 use crate::measurement::{
     CacheState, DataPattern, Dtype, LaunchCost, Measurement, OperationWork, Verification,
@@ -11,8 +11,6 @@ use crate::measurement::{
 
 /// Bytes from one pointer to the next place for one: a line of the cache.
 const LINE: u64 = 128;
-/// Turns that are followed on the host too.
-const CHECKED_TURNS: u64 = 64;
 /// Turns before anything is timed, at most: what is larger than that is in no cache anyway.
 const MOST_WARM_TURNS: u64 = 1 << 17;
 
@@ -43,25 +41,30 @@ impl Measuring<'_> {
         let (time, trial, device) = (self.time, self.trial, self.device);
         let l2 = self.driver.properties().l2_bytes;
         let next = cycle(count as usize, count);
-        let mut seen = with_arrays(self.driver, [count * LINE, 8], |driver, [start, end]| {
+        let mut seen = with_arrays(self.driver, [count * LINE, 8], |driver, [start, place]| {
             driver.upload(start, &lines(&next, start))?;
+            driver.upload(place, &start.to_le_bytes())?;
+
             let kernel = small(driver, "chase")?;
-            let launch = |turns: u64| {
-                let arguments = [start, turns, end].map(Argument::Long).into();
-                Launch { kernel, blocks: (1, 1), threads: 1, arguments }
+            // Each goes on where the one before arrived: from one start all samples would be of the same lines, which are in a cache by then.
+            let mut followed = 0;
+            let mut follow = |driver: &mut dyn Driver, turns: u64| {
+                followed += turns;
+                let arguments = [place, turns].map(Argument::Long).into();
+                driver.launch(&Launch { kernel, blocks: (1, 1), threads: 1, arguments })
             };
-            driver.launch(&launch(count.div_ceil(ptx::CHASE_HOPS).min(MOST_WARM_TURNS)))?;
+            follow(driver, count.div_ceil(ptx::CHASE_HOPS).min(MOST_WARM_TURNS))?;
             let before = clock(driver)?;
-            let mut sampled = sampled(driver, time, |driver, turns| driver.launch(&launch(turns)))?;
+            let mut sampled = sampled(driver, time, follow)?;
             let clocks = [before, clock(driver)?];
             sampled.timing.operations_per_sample *= ptx::CHASE_HOPS;
             sampled.warm_up_operations *= ptx::CHASE_HOPS;
-            driver.launch(&launch(CHECKED_TURNS))?;
             let mut arrived = [0; 8];
-            driver.download(end, &mut arrived)?;
+            driver.download(place, &mut arrived)?;
             let on = Measuring { driver, device, time, trial };
             let mut seen = on.measurement(sampled, clocks, OperationWork::default());
-            let hops = 0..CHECKED_TURNS * ptx::CHASE_HOPS;
+            // Once around changes nothing.
+            let hops = 0..followed * ptx::CHASE_HOPS % count;
             let line = hops.fold(0_u32, |line, _| next[line as usize]);
             let expected = start + u64::from(line) * LINE;
             seen.verification = match u64::from_le_bytes(arrived) == expected {

@@ -9,7 +9,7 @@ use crate::cuda::ptx::{self, CONSTANT, Fill, LoadSetting};
 use crate::cuda::sweep::{Setting, Swept, THREADS, sweep};
 use crate::measurement::{
     CacheState, DataPattern, Dtype, LaunchCost, Measurement, MemoryKernel, Operation,
-    OperationWork, StoreKind, Verification,
+    OperationWork, StoreKind, Verification, worse,
 };
 
 /// A launch streams over this much at least, so that it lasts far longer than a launch costs: over small arrays it goes several times.
@@ -203,7 +203,7 @@ fn sums(
                 (elements * (1.0 - SUM_TOLERANCE), 2.0 * elements * (1.0 + SUM_TOLERANCE));
             if (least..=most).contains(&sum) { 0.0 } else { 1.0 }
         };
-        worst = if error > worst || error.is_nan() { error } else { worst };
+        worst = worse(worst, error);
     }
     Ok(Verification::within(worst, SUM_TOLERANCE))
 }
@@ -223,7 +223,7 @@ fn windows(driver: &mut dyn Driver, streams: &Streams) -> Result<Verification, C
                 _ => of_source(2).mul_add(CONSTANT, of_source(1)),
             };
             let error = f64::from((value - expected).abs() / expected);
-            worst = if error > worst || error.is_nan() { error } else { worst };
+            worst = worse(worst, error);
         }
     }
     Ok(Verification::within(worst, 0.0))

@@ -7,6 +7,7 @@ use super::{Device, Nvidia};
 use crate::cuda::driver::{Driver, Properties};
 use crate::cuda::error::CudaError;
 use crate::cuda::nccl::{self, Nccl};
+use crate::cuda::opened;
 use crate::cuda::ranks::{Buffers, Exchange, Ranks};
 
 /// What is queued at once takes far less, but where a rank does not answer.
@@ -21,10 +22,9 @@ pub(in crate::cuda) struct Devices {
 }
 
 impl Devices {
-    /// All that the driver has, with queues of their own.
+    /// All that the driver has and that can be opened, with queues of their own.
     pub(in crate::cuda) fn of(nvidia: &Nvidia) -> Result<Self, CudaError> {
-        let devices = (0..nvidia.devices).map(|index| nvidia.open(index));
-        Ok(Self { nccl: None, devices: devices.collect::<Result<_, _>>()? })
+        Ok(Self { nccl: None, devices: opened(nvidia.each())? })
     }
 
     fn is_idle(&self) -> Result<bool, CudaError> {
@@ -54,7 +54,9 @@ impl Ranks for Devices {
 
     fn connect(&mut self) -> Result<(), CudaError> {
         if self.nccl.is_none() {
-            self.nccl = Some(Nccl::connect(self.devices.len() as u32)?);
+            let indices: Vec<u32> =
+                self.devices.iter().map(|device| device.properties().index).collect();
+            self.nccl = Some(Nccl::connect(&indices)?);
         }
         Ok(())
     }

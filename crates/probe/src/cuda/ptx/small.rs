@@ -2,15 +2,16 @@
 
 use super::writer::{Class, Passed, Writer};
 
-/// `chase(start, turns, end)`: one thread follows pointers from `start`, eight a turn, and leaves where it arrived in `end`.
+/// `chase(place, turns)`: one thread follows pointers from the one that lies in `place`, eight a turn, and leaves there where it
+/// arrived: the next launch goes on from it, and no line is seen again before the cycle is at its end.
 pub(in crate::cuda) fn chase() -> String {
-    let parameters = [("start", Passed::Long), ("turns", Passed::Long), ("end", Passed::Long)];
-    let mut w = Writer::new("chase", &parameters);
-    let at = w.address("start");
+    let mut w = Writer::new("chase", &[("place", Passed::Long), ("turns", Passed::Long)]);
+    let place = w.address("place");
     let turns = w.parameter("turns");
-    let end = w.address("end");
+    let at = w.register(Class::Long);
     let done = w.register(Class::Predicate);
     let turn = w.label();
+    w.put(format_args!("ld.global.u64 {at}, [{place}]"));
     w.place(turn);
     for _ in 0..CHASE_HOPS {
         w.put(format_args!("ld.global.u64 {at}, [{at}]"));
@@ -18,7 +19,7 @@ pub(in crate::cuda) fn chase() -> String {
     w.put(format_args!("sub.s64 {turns}, {turns}, 1"));
     w.put(format_args!("setp.ne.s64 {done}, {turns}, 0"));
     w.put(format_args!("@{done} bra {turn}"));
-    w.put(format_args!("st.global.u64 [{end}], {at}"));
+    w.put(format_args!("st.global.u64 [{place}], {at}"));
     w.finish()
 }
 

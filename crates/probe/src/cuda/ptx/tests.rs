@@ -83,7 +83,7 @@ proptest! {
     /// Against the definition: scores, softmax and values in double precision over pages in any order, in any number of splits.
     #[test]
     fn paged_decode_is_attention(
-        group in prop::sample::select(vec![1_u32, 4]), kv_heads in 1_u32..3, sequences in 1_u32..3, pages in 1_u32..5,
+        group in prop::sample::select(vec![1_u32, 4, 7]), kv_heads in 1_u32..3, sequences in 1_u32..3, pages in 1_u32..5,
         splits in 1_u32..4, seed in any::<u32>(),
     ) {
         let shape = PagedDecode { kv_heads, group };
@@ -202,6 +202,7 @@ impl Case {
 /// One over the square root of 128.
 const SCALE: f32 = 0.088_388_35;
 
+/// And the next launch goes on from there.
 #[test]
 fn a_chase_arrives_where_its_pointers_lead() {
     // Each line's first word leads three lines on, around 16 lines of 128 bytes.
@@ -210,10 +211,15 @@ fn a_chase_arrives_where_its_pointers_lead() {
         let next = BASE + (line + 3) % 16 * 128;
         memory[line as usize * 128..][..8].copy_from_slice(&next.to_le_bytes());
     }
-    let given = [BASE, 5, BASE + 16 * 128];
-    Program::of(&module([chase()]), "chase").unwrap().run((1, 1), 1, &given, &mut memory);
-    let end = u64::from_le_bytes(memory[16 * 128..][..8].try_into().unwrap());
-    assert_eq!(end, BASE + (5 * CHASE_HOPS * 3) % 16 * 128);
+    memory[16 * 128..][..8].copy_from_slice(&BASE.to_le_bytes());
+    let program = Program::of(&module([chase()]), "chase").unwrap();
+    let mut turns = 0;
+    for more in [5, 2] {
+        program.run((1, 1), 1, &[BASE + 16 * 128, more], &mut memory);
+        turns += more;
+        let end = u64::from_le_bytes(memory[16 * 128..][..8].try_into().unwrap());
+        assert_eq!(end, BASE + (turns * CHASE_HOPS * 3) % 16 * 128);
+    }
 }
 
 #[test]
@@ -238,5 +244,5 @@ fn every_kernel_is_well_formed() {
             entries += 1;
         }
     }
-    assert_eq!(entries, 4 * 12 + 4 + 3 * 2);
+    assert_eq!(entries, 4 * 12 + 4 + 16 * 2);
 }
