@@ -129,7 +129,7 @@ enum Task {
         /// Only this one
         target: Option<String>,
         /// How long each
-        #[arg(long, default_value_t = 5)]
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
         minutes: u32,
     },
     /// How many small faults the tests find, crate by crate (cargo-mutants)
