@@ -63,8 +63,11 @@ pub(crate) fn run(targets: &[String]) -> Result<ExitCode> {
 fn verdict(is_good: bool, chosen: &[&str], unchecked: &[&str]) -> String {
     let checked = chosen.len() - unchecked.len();
     let of = format!("{checked} of {} targets checked", chosen.len());
-    let without =
-        if unchecked.is_empty() { String::new() } else { format!(", not {}", unchecked.join(", ")) };
+    let without = if unchecked.is_empty() {
+        String::new()
+    } else {
+        format!(", not {}", unchecked.join(", "))
+    };
     let failed = if is_good { "" } else { "; FAILED: see above" };
     format!("{of}{without}{failed}")
 }
@@ -122,7 +125,9 @@ fn of_errors(errors: &str) -> Outcome {
     let is_ours = errors.contains("could not compile `fizeau");
     match package.filter(|package| !is_ours && !package.starts_with("fizeau")) {
         Some(package) => {
-            let why = errors.lines().find_map(|line| line.trim().strip_prefix("error occurred in cc-rs: "));
+            let why = errors
+                .lines()
+                .find_map(|line| line.trim().strip_prefix("error occurred in cc-rs: "));
             let why = why.unwrap_or("cargo check says why");
             Outcome::Unbuilt(format!("the build script of {package} failed: {why}"))
         }
@@ -141,8 +146,7 @@ mod tests {
 
     #[test]
     fn a_build_script_of_others_is_no_fault_of_ours() {
-        let script =
-            "error: failed to run custom build command for `ring v0.17.14`\n\nCaused by:\n  error occurred in cc-rs: no tool\n";
+        let script = "error: failed to run custom build command for `ring v0.17.14`\n\nCaused by:\n  error occurred in cc-rs: no tool\n";
         let ours = "warning: x\nerror[E0425]: cannot find `a`\n  --> crates/a/src/b.rs:1:2\n";
         assert_eq!(
             of_errors(script),
@@ -160,6 +164,9 @@ mod tests {
     fn what_was_not_checked_is_named() {
         assert_eq!(verdict(true, &["a", "b"], &[]), "2 of 2 targets checked");
         assert_eq!(verdict(true, &["a", "b"], &["b"]), "1 of 2 targets checked, not b");
-        assert_eq!(verdict(false, &["a"], &["a"]), "0 of 1 targets checked, not a; FAILED: see above");
+        assert_eq!(
+            verdict(false, &["a"], &["a"]),
+            "0 of 1 targets checked, not a; FAILED: see above"
+        );
     }
 }

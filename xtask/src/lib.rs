@@ -164,7 +164,7 @@ enum Task {
     },
     /// The public items of the libraries against the last tag (cargo-semver-checks)
     Semver,
-    /// The list of all that the program is made of, as CycloneDX has it
+    /// The list of all that the program is made of, as CycloneDX has it, and beside it the licences and notices of all that
     Sbom {
         /// The file; by default target/sbom.cdx.json
         out: Option<PathBuf>,

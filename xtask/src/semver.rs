@@ -31,7 +31,9 @@ pub(crate) fn last_tag() -> Result<Option<String>> {
         said.map(|said| said.trim().to_owned()).context("the last tag: git is needed, and a clone")
     };
     if git(&["rev-parse", "--is-shallow-repository"])? == "true" {
-        bail!("this clone has no history, so its tags are not known: `git fetch --unshallow --tags`");
+        bail!(
+            "this clone has no history, so its tags are not known: `git fetch --unshallow --tags`"
+        );
     }
     if git(&["tag", "--list", "v*", "--merged", "HEAD"])?.is_empty() {
         return Ok(None);

@@ -23,6 +23,7 @@ use anyhow::{Context, Result};
 
 use crate::cargo::{self, Metadata};
 use crate::process;
+pub(crate) use vendored::FONT;
 
 /// One check: what it is called, and what it finds.
 type Check = (&'static str, fn(&Repo) -> Vec<Finding>);
