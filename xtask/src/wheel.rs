@@ -28,7 +28,7 @@ pub(crate) fn run() -> Result<ExitCode> {
     step(Command::new(&base.program).args(["-m", "venv", "--clear"]).arg(&venv))?;
     pip(&python, &[Path::new(MATURIN)])?;
     let mut build = Command::new(&python);
-    build.args(["-m", "maturin", "build", "--release", "--out"]).arg(&wheels);
+    build.args(["-m", "maturin", "build", "--release", "--locked", "--out"]).arg(&wheels);
     step(build.current_dir(&here))?;
     let built: Vec<_> = fs::read_dir(&wheels)?.flatten().map(|entry| entry.path()).collect();
     let [wheel] = built.as_slice() else {
