@@ -51,6 +51,7 @@
 #![doc = include_str!("../place.md")]
 
 mod choice;
+mod debug;
 mod document;
 mod interval;
 mod load;
