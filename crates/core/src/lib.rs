@@ -52,6 +52,7 @@
 
 mod choice;
 mod debug;
+mod distinct;
 mod document;
 mod interval;
 mod load;
@@ -70,6 +71,7 @@ mod verdict;
 mod words;
 
 pub use choice::{Choice, NamedChoice};
+pub use distinct::distinct;
 pub use interval::{Confidence, ConfidenceError, Estimate, EstimateError, Interval};
 pub use load::{LevelLoad, LoadKind, WarmUp};
 pub use request::{
