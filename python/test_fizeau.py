@@ -1,5 +1,6 @@
 """Holds the reader against what the program wrote, and the program's way in: `python test_fizeau.py FOLDER_OF_RUNS`."""
 
+import importlib.metadata
 import json
 import pathlib
 import shutil
@@ -27,6 +28,8 @@ def main(runs):
     what_a_tool_did_not_say_is_not_told(runs / "imported")
     said = subprocess.run([sys.executable, "-m", "fizeau", "--version"], capture_output=True, text=True, check=True)
     assert said.stdout.startswith("fizeau "), said
+    carried = [it.name for it in importlib.metadata.files("fizeau")]
+    assert {"third-party.txt", "sbom.cdx.json"} <= set(carried), carried
     print(f"ok: {said.stdout.strip()}, in {fizeau.__file__}")
 
 
