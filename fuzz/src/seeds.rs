@@ -50,7 +50,7 @@ pub(crate) const TARGETS: [Target; 13] = [
     own("http1", "fuzz/seeds/http1", Cut),
     own("reply", "fuzz/seeds/reply", WhichAndCut),
     found("import", "fixtures/foreign", &["json", "jsonl", "csv"], Nothing),
-    found("metrics_page", "fixtures/telemetry", &["txt"], Cut),
+    found("metrics_page", "fixtures/telemetry", &["txt", "json"], Cut),
     own("forward_pass", "fuzz/seeds/forward_pass", Nothing),
     found("trace", "fixtures/workload", &["csv", "mooncake.jsonl"], Nothing),
     found("dataset", "fixtures/workload/datasets", &["json", "jsonl"], Nothing),

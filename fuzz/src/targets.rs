@@ -76,10 +76,10 @@ pub fn import(bytes: &[u8]) -> bool {
     imported.is_ok()
 }
 
-/// Pages of metrics, in either form.
+/// Pages of metrics, in each form.
 pub fn metrics_page(bytes: &[u8]) -> bool {
     let limits = PageLimits { line: 1 << 10, series: 100, ..PageLimits::default() };
-    let read = [PageForm::Text, PageForm::OpenMetrics].map(|form| {
+    let read = [PageForm::Text, PageForm::OpenMetrics, PageForm::Iterations].map(|form| {
         in_any_pieces(bytes, |pieces| {
             let mut parser = PageParser::new(form, limits);
             pieces.iter().try_for_each(|piece| parser.feed(piece))?;

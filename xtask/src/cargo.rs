@@ -98,6 +98,7 @@ pub(crate) struct Package {
     pub(crate) id: String,
     pub(crate) license: Option<String>,
     pub(crate) description: Option<String>,
+    pub(crate) repository: Option<String>,
     pub(crate) manifest_path: PathBuf,
     pub(crate) rust_version: Option<String>,
     pub(crate) dependencies: Vec<Dependency>,

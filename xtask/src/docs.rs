@@ -10,7 +10,7 @@ use crate::cargo::{self, Metadata};
 use crate::{process, tool};
 
 /// The tests that hold what stands in the pages, and write it where they are told to.
-const HOLD_PAGES: [&str; 2] = ["deciding::", "whatif::"];
+const HOLD_PAGES: [&str; 3] = ["deciding::", "watch::screen::", "whatif::"];
 
 /// Writes the pages anew, then builds the book below `target/book`.
 ///
@@ -19,19 +19,8 @@ const HOLD_PAGES: [&str; 2] = ["deciding::", "whatif::"];
 pub(crate) fn run() -> Result<ExitCode> {
     // Before minutes of work: what is missing is said at once.
     tool::MDBOOK.command()?;
-    let mut pages = cargo::command();
-    pages.args([
-        "test",
-        "--quiet",
-        "--package",
-        "fizeau-cli",
-        "--all-features",
-        "--test",
-        "it",
-        "--",
-    ]);
-    if !process::succeeds(pages.args(HOLD_PAGES).env("FIZEAU_WRITE_PAGES", "1"))? {
-        bail!("a command of a page did not run: see above");
+    for tests in HOLD_PAGES {
+        write_pages(tests)?;
     }
     let (root, book) =
         (cargo::root(), Metadata::read(&["--no-deps"])?.target_directory.join("book"));
@@ -42,6 +31,21 @@ pub(crate) fn run() -> Result<ExitCode> {
     copy(&root.join("docs"), &sources)?;
     fs::copy(root.join("book.toml"), book.join("book.toml"))?;
     tool::MDBOOK.run([Path::new("build"), &book])
+}
+
+/// Has the tests whose names begin so write their pages.
+fn write_pages(tests: &str) -> Result<()> {
+    let mut command = cargo::command();
+    command.args(["test", "--quiet", "--package", "fizeau-cli", "--all-features", "--test", "it"]);
+    command.args(["--", tests]).env("FIZEAU_WRITE_PAGES", "1");
+    match process::count_tests(&mut command)? {
+        (false, _) => bail!("a command of a page did not run: see above"),
+        // A filter that fits nothing is content with it.
+        (true, counts) if counts.passed == 0 => {
+            bail!("no test is called {tests}..., so its page was not written")
+        }
+        (true, _) => Ok(()),
+    }
 }
 
 /// A folder and all below it; pages lose the links that lead out of the book.

@@ -19,7 +19,7 @@ const TARGETS: [&str; 4] = [
 #[derive(Debug, PartialEq)]
 enum Outcome {
     Checked,
-    /// A package of others has a build script that wants what is not here, such as a C compiler for the target.
+    /// A package of others has a build script that failed, mostly for want of a C compiler for the target.
     Unbuilt(String),
     /// The first error.
     Failed(String),
@@ -35,22 +35,53 @@ pub(crate) fn run(targets: &[String]) -> Result<ExitCode> {
         [] => TARGETS.to_vec(),
         given => given.iter().map(String::as_str).collect(),
     };
-    let mut is_good = true;
-    for target in chosen {
+    let (mut is_good, mut unchecked) = (true, Vec::new());
+    for &target in &chosen {
         let mut add = Command::new("rustup");
         if !process::succeeds(add.args(["target", "add", target]).current_dir(cargo::root()))? {
             println!("{target}: not checked: its standard library is not to be had here");
+            unchecked.push(target);
             continue;
         }
+        let mut checked = 0;
         for package in metadata.published() {
-            is_good &= check_all(target, package)?;
+            let found = check_all(target, package)?;
+            is_good &= found.is_good;
+            checked += found.checked;
+        }
+        if checked == 0 {
+            unchecked.push(target);
         }
     }
-    Ok(tool::exit_code(is_good))
+    println!("elsewhere: {}", verdict(is_good, &chosen, &unchecked));
+    // Who names a target wants to know of it; of all that there are, it takes one at least.
+    let wanted = if targets.is_empty() { chosen.len() - 1 } else { 0 };
+    Ok(tool::exit_code(is_good && unchecked.len() <= wanted))
 }
 
-/// Prints what becomes of the crate with each of its features; whether nothing of ours failed.
-fn check_all(target: &str, package: &Package) -> Result<bool> {
+/// What it came to.
+fn verdict(is_good: bool, chosen: &[&str], unchecked: &[&str]) -> String {
+    let checked = chosen.len() - unchecked.len();
+    let of = format!("{checked} of {} targets checked", chosen.len());
+    let without = if unchecked.is_empty() {
+        String::new()
+    } else {
+        format!(", not {}", unchecked.join(", "))
+    };
+    let failed = if is_good { "" } else { "; FAILED: see above" };
+    format!("{of}{without}{failed}")
+}
+
+/// What became of a crate.
+struct Found {
+    /// Whether nothing of ours failed.
+    is_good: bool,
+    /// With how many of its features it was checked, that of none among them.
+    checked: usize,
+}
+
+/// Prints what becomes of the crate with each of its features.
+fn check_all(target: &str, package: &Package) -> Result<Found> {
     let features = package.features.keys().map(String::as_str).filter(|name| *name != "default");
     let all: Vec<&str> = std::iter::once("").chain(features).collect();
     let (mut checked, mut reasons) = (Vec::new(), BTreeSet::new());
@@ -70,7 +101,7 @@ fn check_all(target: &str, package: &Package) -> Result<bool> {
     }
     println!("{target}  {}: {}", package.name, checked.join(", "));
     reasons.iter().for_each(|reason| println!("{target}  {}: {reason}", package.name));
-    Ok(is_good)
+    Ok(Found { is_good, checked: checked.len() })
 }
 
 fn check(target: &str, package: &str, feature: &str) -> Result<Outcome> {
@@ -89,10 +120,16 @@ fn check(target: &str, package: &str, feature: &str) -> Result<Outcome> {
 
 fn of_errors(errors: &str) -> Outcome {
     let script = errors.lines().find(|line| line.contains("failed to run custom build command"));
-    match script {
-        Some(line) => {
-            let package = line.split('`').nth(1).unwrap_or(line);
-            Outcome::Unbuilt(format!("the build script of {package} wants a C compiler for it"))
+    let package = script.map(|line| line.split('`').nth(1).unwrap_or(line));
+    // What else failed beside it, and a script of ours, are no want of this machine's.
+    let is_ours = errors.contains("could not compile `fizeau");
+    match package.filter(|package| !is_ours && !package.starts_with("fizeau")) {
+        Some(package) => {
+            let why = errors
+                .lines()
+                .find_map(|line| line.trim().strip_prefix("error occurred in cc-rs: "));
+            let why = why.unwrap_or("cargo check says why");
+            Outcome::Unbuilt(format!("the build script of {package} failed: {why}"))
         }
         None => {
             let first = errors.lines().find(|line| line.starts_with("error"));
@@ -109,18 +146,27 @@ mod tests {
 
     #[test]
     fn a_build_script_of_others_is_no_fault_of_ours() {
-        let script =
-            "error: failed to run custom build command for `ring v0.17.14`\n\nCaused by:\n";
+        let script = "error: failed to run custom build command for `ring v0.17.14`\n\nCaused by:\n  error occurred in cc-rs: no tool\n";
         let ours = "warning: x\nerror[E0425]: cannot find `a`\n  --> crates/a/src/b.rs:1:2\n";
         assert_eq!(
             of_errors(script),
-            Outcome::Unbuilt(
-                "the build script of ring v0.17.14 wants a C compiler for it".to_owned()
-            )
+            Outcome::Unbuilt("the build script of ring v0.17.14 failed: no tool".to_owned())
         );
         assert_eq!(
             of_errors(ours),
             Outcome::Failed("error[E0425]: cannot find `a` --> crates/a/src/b.rs:1:2".to_owned())
+        );
+        let both = format!("{ours}error: could not compile `fizeau-a` (lib)\n{script}");
+        assert!(matches!(of_errors(&both), Outcome::Failed(_)), "it hides none of ours");
+    }
+
+    #[test]
+    fn what_was_not_checked_is_named() {
+        assert_eq!(verdict(true, &["a", "b"], &[]), "2 of 2 targets checked");
+        assert_eq!(verdict(true, &["a", "b"], &["b"]), "1 of 2 targets checked, not b");
+        assert_eq!(
+            verdict(false, &["a"], &["a"]),
+            "0 of 1 targets checked, not a; FAILED: see above"
         );
     }
 }

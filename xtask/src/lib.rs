@@ -129,7 +129,7 @@ enum Task {
         /// Only this one
         target: Option<String>,
         /// How long each
-        #[arg(long, default_value_t = 5)]
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
         minutes: u32,
     },
     /// How many small faults the tests find, crate by crate (cargo-mutants)
@@ -164,7 +164,7 @@ enum Task {
     },
     /// The public items of the libraries against the last tag (cargo-semver-checks)
     Semver,
-    /// The list of all that the program is made of, as CycloneDX has it
+    /// The list of all that the program is made of, as CycloneDX has it, and beside it the licences and notices of all that
     Sbom {
         /// The file; by default target/sbom.cdx.json
         out: Option<PathBuf>,

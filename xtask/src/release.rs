@@ -12,13 +12,14 @@ use crate::{process, semver, tidy, tool};
 /// One check: what it is called, and what is wrong.
 type Check = (&'static str, fn(&str) -> Result<()>);
 
-const CHECKS: [Check; 6] = [
+const CHECKS: [Check; 7] = [
     ("one version for all", versions),
     ("nothing is left uncommitted, and the tag is free", tree),
     ("the changes have an entry", changes),
+    ("every manifest names the repository", repository),
     ("tidy", |_| held(tidy::is_clean()?, "see above")),
     ("the public items against the last tag", |_| {
-        if semver::last_tag().is_none() {
+        if semver::last_tag()?.is_none() {
             return Ok(());
         }
         held(semver::run()? == ExitCode::SUCCESS, "see above")
@@ -43,10 +44,11 @@ pub(crate) fn run() -> Result<ExitCode> {
             }
         }
     }
-    if ready {
-        println!(
+    match ready {
+        true => println!(
             "ready: `cargo xtask test`, then `git tag v{version}` and `cargo publish --workspace`"
-        );
+        ),
+        false => println!("NOT ready: see the lines that begin with FAIL"),
     }
     Ok(tool::exit_code(ready))
 }
@@ -97,15 +99,31 @@ fn tree(version: &str) -> Result<()> {
 
 fn changes(version: &str) -> Result<()> {
     let text = fs::read_to_string(cargo::root().join("CHANGELOG.md")).context("no CHANGELOG.md")?;
-    held(has_entry(&text, version), &format!("no list below `## {version}` or `## Unreleased`"))
+    let wanted = format!(
+        "the topmost section of CHANGELOG.md is not `## {version}` with a list below it: what is `Unreleased` gets its version's name"
+    );
+    held(has_entry(&text, version), &wanted)
 }
 
-/// Whether the topmost section is of this version, or of none yet, and has something in it.
+/// Whether the topmost section is of this version, and has something in it.
 fn has_entry(text: &str, version: &str) -> bool {
     let Some((_, section)) = text.split_once("\n## ") else { return false };
     let (title, rest) = section.split_once('\n').unwrap_or((section, ""));
     let body = rest.split("\n## ").next().unwrap_or_default();
-    (title == "Unreleased" || title.starts_with(version)) && body.contains("\n- ")
+    title.split_whitespace().next() == Some(version) && body.contains("\n- ")
+}
+
+/// Without it a page of a registry leads nowhere, and whoever finds a hole finds nobody to tell.
+fn repository(_: &str) -> Result<()> {
+    let metadata = Metadata::read(&["--no-deps"])?;
+    let without = metadata.published().filter(|package| package.repository.is_none());
+    let mut names: Vec<&str> = without.map(|package| package.name.as_str()).collect();
+    let python = fs::read_to_string(cargo::root().join("python/pyproject.toml"))?;
+    let python: Table = toml::from_str(&python).context("cannot read python/pyproject.toml")?;
+    if python.get("project").and_then(|it| it.get("urls")).is_none() {
+        names.push("python/pyproject.toml");
+    }
+    held(names.is_empty(), &format!("no `repository` in {}", names.join(", ")))
 }
 
 /// Packages every crate and builds each from its package, against the packages of the others.
@@ -124,9 +142,11 @@ mod tests {
         let of = |title: &str| {
             format!("# Changes\n\n## {title}\n\n### Added\n\n- x\n\n## 0.1.0\n\n- y\n")
         };
-        assert!(has_entry(&of("Unreleased"), "0.2.0") && has_entry(&of("0.2.0 (2027)"), "0.2.0"));
-        assert!(!has_entry(&of("0.1.1"), "0.2.0"));
-        assert!(!has_entry("# Changes\n\n## Unreleased\n\n## 0.1.0\n\n- y\n", "0.2.0"));
+        assert!(has_entry(&of("0.2.0"), "0.2.0") && has_entry(&of("0.2.0 (2027)"), "0.2.0"));
+        for other in ["0.1.1", "0.2.01", "0.2.0-rc1", "Unreleased"] {
+            assert!(!has_entry(&of(other), "0.2.0"), "{other}");
+        }
+        assert!(!has_entry("# Changes\n\n## 0.2.0\n\n## 0.1.0\n\n- y\n", "0.2.0"));
     }
 
     #[test]

@@ -1,7 +1,10 @@
-//! `cargo xtask sbom`: what the program is made of, as CycloneDX 1.6 has it (<https://cyclonedx.org/docs/1.6/json/>). No time and
-//! no serial number: the same lock file gives the same bytes.
+//! `cargo xtask sbom`: what the program is made of, as CycloneDX 1.6 has it (<https://cyclonedx.org/docs/1.6/json/>): packages that cargo
+//! links, and what of others its pages and pictures carry. No time and no serial number: the same lock file gives the same bytes.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+mod carried;
+mod notices;
+
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,25 +14,39 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::cargo::{self, Metadata, Node, Package};
+use crate::process;
 
 /// Whose parts are listed.
 const PROGRAM: &str = "fizeau-cli";
+/// Which of our crates carries what is vendored.
+const CARRIER: &str = "fizeau-report";
 
-/// Writes the list to `out`, or below `target/`.
+/// Writes the list to `out`, or below `target/`, and beside it the licences and notices of all that it names.
 ///
 /// # Errors
-/// If cargo cannot resolve the workspace, or the file not be written.
+/// If cargo cannot resolve the workspace, or a file cannot be read or written.
 pub(crate) fn run(out: Option<PathBuf>) -> Result<ExitCode> {
     let metadata = Metadata::read(&["--all-features"])?;
     let out = out.unwrap_or_else(|| metadata.target_directory.join("sbom.cdx.json"));
     let lock = fs::read_to_string(cargo::root().join("Cargo.lock")).context("no Cargo.lock")?;
     let sums = toml::from_str::<Lock>(&lock).context("cannot read Cargo.lock")?.sums();
-    let list = list(&metadata, &sums).context("cargo did not say who depends on whom")?;
+    let root = cargo::root();
+    let parts = Parts { sums, used: used()?, carried: carried::components(&root)? };
+    let list = list(&metadata, &parts).context("cargo did not say who depends on whom")?;
     let mut text = serde_json::to_string_pretty(&list)?;
     text.push('\n');
     fs::write(&out, text).with_context(|| format!("cannot write {}", out.display()))?;
-    let parts = list["components"].as_array().map_or(0, Vec::len);
-    println!("sbom: {parts} components in {}", out.display());
+    let count = list["components"].as_array().map_or(0, Vec::len);
+    println!("sbom: {count} components in {}", out.display());
+    let of_others = metadata.packages.iter().filter(|package| parts.has(package));
+    let of_others = of_others
+        .map(|package| (format!("{} {}", package.name, package.version), package.folder()));
+    let carried = carried::FOLDERS.map(|folder| (folder.to_owned(), root.join(folder)));
+    let folders: Vec<_> = of_others.chain(carried).collect();
+    let text = notices::text(folders.iter().map(|(name, at)| (name.clone(), at.as_path())))?;
+    let notices = out.with_file_name("third-party.txt");
+    fs::write(&notices, text).with_context(|| format!("cannot write {}", notices.display()))?;
+    println!("sbom: their licences and notices in {}", notices.display());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -55,29 +72,65 @@ impl Lock {
     }
 }
 
+/// What is known of the parts beside cargo's graph.
+struct Parts {
+    sums: Sums,
+    /// The packages of the program, by name and version: the graph of the workspace has those of tests and of features that the program
+    /// turns on nowhere, too.
+    used: HashSet<(String, String)>,
+    /// What of others lies in the tree, as components.
+    carried: Vec<Value>,
+}
+
+impl Parts {
+    fn has(&self, package: &Package) -> bool {
+        self.used.contains(&(package.name.clone(), package.version.clone()))
+    }
+}
+
+/// What cargo links into the program, or builds it by, on whatever system.
+fn used() -> Result<HashSet<(String, String)>> {
+    let mut tree = cargo::command();
+    tree.args(["tree", "--package", PROGRAM, "--all-features", "--edges", "normal,build"]);
+    tree.args(["--target", "all", "--prefix", "none"]).current_dir(cargo::root());
+    let tree = process::output_of(&mut tree).context("cargo tree failed")?;
+    Ok(tree.lines().filter_map(named).collect())
+}
+
+/// The package of a line `NAME vVERSION ...` of `cargo tree`.
+fn named(line: &str) -> Option<(String, String)> {
+    let mut words = line.split(' ');
+    let (name, version) = (words.next()?, words.next()?.strip_prefix('v')?);
+    Some((name.to_owned(), version.to_owned()))
+}
+
 /// The document; none where cargo resolved nothing.
-fn list(metadata: &Metadata, sums: &Sums) -> Option<Value> {
+fn list(metadata: &Metadata, known: &Parts) -> Option<Value> {
     let nodes: HashMap<&str, &Node> =
         metadata.resolve.as_ref()?.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
+    let packages = metadata.packages.iter().filter(|package| known.has(package));
     let packages: HashMap<&str, &Package> =
-        metadata.packages.iter().map(|package| (package.id.as_str(), package)).collect();
+        packages.map(|package| (package.id.as_str(), package)).collect();
     let program = metadata.ours().find(|package| package.name == PROGRAM)?;
     let within = reached(&program.id, &nodes);
     let parts = within.iter().filter(|id| **id != program.id);
-    let parts: Vec<Value> =
-        parts.filter_map(|id| packages.get(id)).map(|package| component(package, sums)).collect();
+    let parts = parts.filter_map(|id| packages.get(id));
+    let mut parts: Vec<Value> = parts.map(|package| component(package, &known.sums)).collect();
+    parts.extend(known.carried.iter().cloned());
     let edges = |id: &&str| {
-        let on: Vec<String> = linked(nodes.get(id)?)
-            .filter_map(|id| packages.get(id))
-            .map(|package| purl(package))
-            .collect();
-        Some(json!({ "ref": purl(packages.get(id)?), "dependsOn": on }))
+        let package = packages.get(id)?;
+        let linked = linked(nodes.get(id)?).filter_map(|id| packages.get(id));
+        let mut on: Vec<Value> = linked.map(|package| purl(package).into()).collect();
+        if package.name == CARRIER {
+            on.extend(known.carried.iter().map(|component| component["bom-ref"].clone()));
+        }
+        Some(json!({ "ref": purl(package), "dependsOn": on }))
     };
     Some(json!({
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         "version": 1,
-        "metadata": { "component": component(program, sums) },
+        "metadata": { "component": component(program, &known.sums) },
         "components": parts,
         "dependencies": within.iter().filter_map(edges).collect::<Vec<_>>(),
     }))
@@ -136,17 +189,21 @@ mod tests {
     fn tests_and_strangers_are_no_parts_of_the_program() {
         let metadata: Metadata = serde_json::from_value(json!({
             "target_directory": "t", "workspace_members": ["cli"],
-            "packages": [package("fizeau-cli", "cli"), package("a", "a"), package("b", "b"), package("c", "c")],
+            "packages": [package("fizeau-cli", "cli"), package("a", "a"), package("b", "b"), package("c", "c"), package("d", "d")],
             "resolve": { "nodes": [
                 node("cli", &[("a", None), ("b", Some("dev"))]),
-                node("a", &[("c", Some("build"))]),
+                node("a", &[("c", Some("build")), ("d", None)]),
                 node("b", &[]),
                 node("c", &[]),
+                node("d", &[]),
             ] },
         }))
         .unwrap();
         let sums = Sums::from([(("c".to_owned(), "1.0.0".to_owned()), "5e".to_owned())]);
-        let list = list(&metadata, &sums).unwrap();
+        // Package d is behind a feature that the program has not.
+        let used = ["fizeau-cli v1.0.0 (x/cli)", "a v1.0.0", "b v1.0.0", "c v1.0.0 (*)"];
+        let used = used.into_iter().filter_map(named).collect();
+        let list = list(&metadata, &Parts { sums, used, carried: Vec::new() }).unwrap();
         let names: Vec<_> =
             list["components"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
         assert_eq!(names, ["a", "c"]);

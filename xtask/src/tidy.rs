@@ -23,11 +23,12 @@ use anyhow::{Context, Result};
 
 use crate::cargo::{self, Metadata};
 use crate::process;
+pub(crate) use vendored::FONT;
 
 /// One check: what it is called, and what it finds.
 type Check = (&'static str, fn(&Repo) -> Vec<Finding>);
 
-const CHECKS: [Check; 21] = [
+const CHECKS: [Check; 22] = [
     ("layers: crates depend downwards", layering),
     ("layers: external packages are the allowed ones", layers::externals),
     ("licences: of every package in the graph", licences::packages),
@@ -37,6 +38,7 @@ const CHECKS: [Check; 21] = [
     ("crates: nothing in a package leads out of it", crates::packaged),
     ("sources: nothing unsafe", sources::nothing_unsafe),
     ("sources: only outer layers read a clock", sources::clocks),
+    ("sources: no I/O where a crate does none", sources::no_io),
     ("sources: files are short", sources::short),
     ("sources: nothing left over", sources::leftovers),
     ("sources: no paths of one machine", sources::machine_paths),

@@ -19,16 +19,29 @@ pub(crate) const LIST: &str = "vendored.json";
 #[derive(Debug, Clone, Deserialize, Serialize)]
 pub(crate) struct Vendored {
     about: String,
-    packages: Vec<Package>,
+    pub(crate) packages: Vec<Package>,
 }
 
 /// A package of npm.
 #[derive(Debug, Clone, Deserialize, Serialize)]
-struct Package {
-    name: String,
-    version: String,
-    licence: String,
-    files: Vec<VendoredFile>,
+pub(crate) struct Package {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) licence: String,
+    /// What of others is inside its files, and no package of the list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) within: Vec<Within>,
+    pub(crate) files: Vec<VendoredFile>,
+}
+
+/// A part of a package that others made.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+pub(crate) struct Within {
+    pub(crate) name: String,
+    /// None where only some lines of it were taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) version: Option<String>,
+    pub(crate) licence: String,
 }
 
 /// A file that is kept of it.

@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Result, bail};
 
 use crate::cargo::{self, Metadata};
-use crate::{engine, process, tool};
+use crate::{engine, process, sbom, tool};
 
 /// What builds it: <https://www.maturin.rs>.
 const MATURIN: &str = "maturin>=1.9,<2";
@@ -28,12 +28,17 @@ pub(crate) fn run() -> Result<ExitCode> {
     step(Command::new(&base.program).args(["-m", "venv", "--clear"]).arg(&venv))?;
     pip(&python, &[Path::new(MATURIN)])?;
     let mut build = Command::new(&python);
-    build.args(["-m", "maturin", "build", "--release", "--out"]).arg(&wheels);
+    build.args(["-m", "maturin", "build", "--release", "--locked", "--out"]).arg(&wheels);
     step(build.current_dir(&here))?;
     let built: Vec<_> = fs::read_dir(&wheels)?.flatten().map(|entry| entry.path()).collect();
     let [wheel] = built.as_slice() else {
         bail!("{} has {} wheels", wheels.display(), built.len())
     };
+    let parts = folder.join("sbom.cdx.json");
+    sbom::run(Some(parts.clone()))?;
+    let mut carry = Command::new(&python);
+    carry.arg(here.join("notices.py")).arg(wheel);
+    step(carry.arg(folder.join("third-party.txt")).arg(parts))?;
     pip(&python, &[wheel.as_path()])?;
     println!("wheel: {}", wheel.display());
     let mut test = Command::new(&python);

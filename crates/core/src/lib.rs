@@ -51,6 +51,8 @@
 #![doc = include_str!("../place.md")]
 
 mod choice;
+mod debug;
+mod distinct;
 mod document;
 mod interval;
 mod load;
@@ -69,6 +71,7 @@ mod verdict;
 mod words;
 
 pub use choice::{Choice, NamedChoice};
+pub use distinct::distinct;
 pub use interval::{Confidence, ConfidenceError, Estimate, EstimateError, Interval};
 pub use load::{LevelLoad, LoadKind, WarmUp};
 pub use request::{

@@ -1,9 +1,11 @@
-//! How a type that writes its own JSON says what it writes, for JSON Schemas.
+//! The JSON Schemas of documents, and how a type that writes its own JSON says what it writes.
 //!
 //! Most types of a document derive both `Serialize` and `JsonSchema`. The figures of a level, which write absence as null with
 //! the reason beside it, do neither: one list of their fields makes both, in the words of [`ObjectSchema`], and tests hold it
 //! against real documents.
 
+use schemars::generate::SchemaSettings;
+use schemars::transform::{Transform, transform_subschemas};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 /// The schema of an object, field by field.
@@ -68,6 +70,43 @@ impl<'g> ObjectSchema<'g> {
             required.push(name.into());
         }
         self
+    }
+}
+
+/// The JSON Schema (draft 2020-12) of a document as it is written.
+#[must_use]
+pub fn document_schema<T: JsonSchema>() -> Schema {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.with_transform(ClosedObjects).into_generator().into_root_schema_for::<T>()
+}
+
+/// Under which a schema has alternatives.
+const COMBINED: [&str; 3] = ["oneOf", "anyOf", "allOf"];
+
+/// Nothing but the listed fields, so that a field that is forgotten here or there shows; and no formats, which say again
+/// what the types say.
+#[derive(Debug, Clone)]
+struct ClosedObjects;
+
+impl Transform for ClosedObjects {
+    fn transform(&mut self, schema: &mut Schema) {
+        schema.remove("format");
+        let is_listed = schema.get("properties").is_some();
+        let is_open = schema.get("additionalProperties").is_none();
+        if is_listed && is_open && schema.get("unevaluatedProperties").is_none() {
+            let is_combined = COMBINED.iter().any(|key| schema.get(*key).is_some());
+            let key = if is_combined { "unevaluatedProperties" } else { "additionalProperties" };
+            schema.insert(key.to_owned(), false.into());
+        }
+        transform_subschemas(self, schema);
+        // The fields of an alternative stand among those of the whole, which is closed by itself.
+        for key in COMBINED.into_iter().filter(|_| is_listed) {
+            let branches = schema.get_mut(key).and_then(|branches| branches.as_array_mut());
+            for branch in branches.into_iter().flatten().filter_map(|branch| branch.as_object_mut())
+            {
+                branch.remove("additionalProperties");
+            }
+        }
     }
 }
 

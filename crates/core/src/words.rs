@@ -1,7 +1,7 @@
 //! Words for the variants of an enum, a table each.
 
 /// Gives the variants of an enum their words: a function by which each says its own, with `all` a list of them, and with
-/// `shown` its `Display`.
+/// `shown` its `Display`. `shown` alone, as in `words! { Side, shown { ... } }`, gives no function.
 ///
 /// ```
 /// #[derive(Clone, Copy, PartialEq, Debug)]
@@ -42,12 +42,16 @@ macro_rules! words {
             $vis const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];
         }
     };
-    ($(#[$about:meta])* $vis:vis $type:ident :: $name:ident, shown { $($words:tt)+ }) => {
-        $crate::words! { $(#[$about])* $vis $type::$name { $($words)+ } }
-
+    ($(#[$about:meta])* $vis:vis $type:ident :: $name:ident, shown { $($variant:ident = $word:literal),+ $(,)? }) => {
+        $crate::words! { $(#[$about])* $vis $type::$name { $($variant = $word),+ } }
+        $crate::words! { $type, shown { $($variant = $word),+ } }
+    };
+    ($type:ident, shown { $($variant:ident = $word:literal),+ $(,)? }) => {
         impl std::fmt::Display for $type {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(self.$name())
+                f.write_str(match self {
+                    $(Self::$variant => $word,)+
+                })
             }
         }
     };

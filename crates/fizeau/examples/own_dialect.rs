@@ -24,11 +24,9 @@ impl Dialect for Words {
     }
 
     fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
-        let word =
-            str::from_utf8(event.data).map_err(|error| EventError::new(error.to_string()))?;
-        Ok(match word {
-            "." => WireEvent { finish: Some(Finish::Stop), done: true, ..WireEvent::default() },
-            word => WireEvent { visible: word.into(), ..WireEvent::default() },
+        Ok(match event.data {
+            b"." => WireEvent { finish: Some(Finish::Stop), done: true, ..WireEvent::default() },
+            word => WireEvent { visible: String::from_utf8_lossy(word), ..WireEvent::default() },
         })
     }
 

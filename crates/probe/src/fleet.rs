@@ -278,12 +278,8 @@ fn fleet_row(gathered: Gathered) -> Option<FleetRow> {
 }
 
 fn members(rows: &[FleetRow]) -> Vec<FleetMember> {
-    let mut names: Vec<&str> = Vec::new();
-    for cell in rows.iter().flat_map(|row| &row.cells) {
-        if !names.contains(&cell.member.as_str()) {
-            names.push(&cell.member);
-        }
-    }
+    let cells = rows.iter().flat_map(|row| &row.cells);
+    let names = fizeau_core::distinct(cells.map(|cell| cell.member.as_str()));
     let member = |name: &str| {
         let own = rows.iter().flat_map(|row| row.cells.iter().map(move |cell| (row, cell)));
         let own: Vec<_> = own.filter(|(_, cell)| cell.member == name).collect();

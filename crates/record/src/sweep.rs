@@ -448,14 +448,8 @@ impl SweepReport {
     /// What is not known of some level since another tool measured it, with the reasons, each once.
     #[must_use]
     pub fn not_known(&self) -> Vec<&UnknownFact> {
-        let mut all = Vec::new();
         let levels = self.levels().iter().filter_map(|level| level.unseen.as_deref());
-        for known in levels.flat_map(ImportUnknowns::not_known) {
-            if !all.contains(&known) {
-                all.push(known);
-            }
-        }
-        all
+        fizeau_core::distinct(levels.flat_map(ImportUnknowns::not_known))
     }
 
     /// Who measured, where another tool did each level.

@@ -149,14 +149,9 @@ impl WhatIf {
     /// All loads of all configurations, each once, rising.
     #[must_use]
     pub fn loads(&self) -> Vec<LevelLoad> {
-        let mut loads: Vec<LevelLoad> = Vec::new();
-        for level in
-            self.variants.iter().filter_map(WhatIfVariant::sweep).flat_map(SweepReport::levels)
-        {
-            if !loads.contains(&level.load) {
-                loads.push(level.load);
-            }
-        }
+        let sweeps = self.variants.iter().filter_map(WhatIfVariant::sweep);
+        let levels = sweeps.flat_map(SweepReport::levels);
+        let mut loads = fizeau_core::distinct(levels.map(|level| level.load));
         loads.sort_by(|a, b| a.value().total_cmp(&b.value()));
         loads
     }

@@ -12,7 +12,7 @@ mod page;
 
 use std::path::PathBuf;
 
-use fizeau_core::Verdict;
+use fizeau_core::{Verdict, distinct};
 use fizeau_probe::{DeviceFacts, Dtype, Operation, ProbeDocument, ProbeRow, Provenance};
 
 use fizeau_record::text::{listed, wrap_hanging};
@@ -47,13 +47,7 @@ impl Shown<'_, ProbeDocument> {
     /// What was measured, in a few words: `triad and copy`, of many the first and how many more; `nothing` of no row.
     #[must_use]
     pub fn operations(&self) -> String {
-        let mut subjects: Vec<String> = Vec::new();
-        for row in &self.rows {
-            let subject = row.measured.subject();
-            if !subjects.contains(&subject) {
-                subjects.push(subject);
-            }
-        }
+        let mut subjects = distinct(self.rows.iter().map(|row| row.measured.subject()));
         let more = subjects.len().saturating_sub(NAMED);
         if more > 0 {
             subjects.truncate(NAMED);
@@ -115,17 +109,13 @@ impl Shown<'_, ProbeDocument> {
 
     /// Which other tools measured: `measured by nccl-tests 2.18.3`.
     fn whose(&self) -> Option<String> {
-        let mut tools: Vec<String> = Vec::new();
-        for row in &self.rows {
+        let tools = distinct(self.rows.iter().filter_map(|row| {
             let Provenance::Imported { tool, version, .. } = &row.measured.provenance else {
-                continue;
+                return None;
             };
             let version = version.as_ref().map(|version| format!(" {version}"));
-            let tool = format!("{tool}{}", version.unwrap_or_default());
-            if !tools.contains(&tool) {
-                tools.push(tool);
-            }
-        }
+            Some(format!("{tool}{}", version.unwrap_or_default()))
+        }));
         (!tools.is_empty()).then(|| format!("measured by {}", tools.join(", ")))
     }
 
@@ -146,12 +136,7 @@ impl Shown<'_, ProbeDocument> {
 
     /// `By size, read by 1: L1 85 GB/s 8 KiB to 32 KiB; L2 ...`.
     fn levels(&self) -> Vec<String> {
-        let mut curves: Vec<&str> = Vec::new();
-        for plateau in &self.plateaus {
-            if !curves.contains(&&*plateau.curve) {
-                curves.push(&plateau.curve);
-            }
-        }
+        let curves = distinct(self.plateaus.iter().map(|plateau| &*plateau.curve));
         let line = |curve: &str| {
             let of = self.plateaus.iter().filter(|plateau| plateau.curve == curve);
             let level = |plateau: &fizeau_probe::Plateau| {

@@ -125,9 +125,9 @@ mod tls;
 mod truth;
 mod wire;
 
+use std::io;
 use std::net::SocketAddr;
 use std::thread::JoinHandle;
-use std::{fmt, io};
 
 use fizeau_core::Tokens;
 use mio::net::TcpListener;
@@ -267,20 +267,16 @@ impl ServerConfig {
     }
 }
 
-impl fmt::Debug for ServerConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServerConfig")
-            .field("model", &self.model)
-            .field("body_limit", &self.body_limit)
-            .field("truth_limit", &self.truth_limit)
-            .field("max_model_len", &self.max_model_len)
-            .field("scale", &self.scale)
-            .field("faults", &self.faults)
-            .field("natural_length", &self.natural_length)
-            .field("sglang", &self.sglang)
-            .finish_non_exhaustive()
-    }
-}
+fizeau_core::debug_in_part!(ServerConfig {
+    model,
+    body_limit,
+    truth_limit,
+    max_model_len,
+    scale,
+    faults,
+    natural_length,
+    sglang,
+});
 
 /// A server that has its address and does not serve yet.
 #[derive(Debug)]

@@ -8,9 +8,7 @@ mod throttle;
 mod window;
 
 pub(crate) use energy::whole_devices;
-pub use energy::{
-    device_count, joules_per_token, mean_power, tokens_per_joule, total_energy, total_power,
-};
+pub use energy::{device_count, joules_per_token, tokens_per_joule, total_energy, total_power};
 pub use identity::DeviceIdentity;
 pub use power::power_timelines;
 pub use throttle::ThrottleReason;

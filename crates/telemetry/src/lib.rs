@@ -69,8 +69,8 @@ pub use assessment::{
     PrefillAssessment, SameLatency, ServingAssessment, ServingLimit,
 };
 pub use device::{
-    DeviceIdentity, DeviceWindow, ThrottleReason, device_count, joules_per_token, mean_power,
-    power_timelines, tokens_per_joule, total_energy, total_power,
+    DeviceIdentity, DeviceWindow, ThrottleReason, device_count, joules_per_token, power_timelines,
+    tokens_per_joule, total_energy, total_power,
 };
 pub use exposition::{
     Labels, MetricKind, Page, PageEnd, PageError, PageForm, PageLimits, PageNotes, PageParser,

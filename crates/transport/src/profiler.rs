@@ -13,13 +13,10 @@ pub enum ProfilerOrder {
     Stop,
 }
 
-impl ProfilerOrder {
+fizeau_core::words! {
     /// Of vLLM and of SGLang.
-    const fn path(self) -> &'static str {
-        match self {
-            Self::Start => "/start_profile",
-            Self::Stop => "/stop_profile",
-        }
+    ProfilerOrder::path {
+        Start = "/start_profile", Stop = "/stop_profile",
     }
 }
 

@@ -17,7 +17,6 @@ pub use reader::{TraceFormat, TraceReader, TraceRecord};
 pub use spec::{TracePacing, TraceSpec};
 pub use survey::{TraceExtent, TraceFacts};
 
-use std::fmt;
 use std::io::{self, BufRead};
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -164,12 +163,7 @@ impl Trace {
     }
 }
 
-impl fmt::Debug for Trace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { spec, survey, .. } = self;
-        f.debug_struct("Trace").field("spec", spec).field("survey", survey).finish_non_exhaustive()
-    }
-}
+fizeau_core::debug_in_part!(Trace { spec, survey });
 
 impl Workload for Trace {
     fn requests(&self) -> NonZeroU64 {

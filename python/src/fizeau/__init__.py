@@ -6,6 +6,7 @@ import pathlib
 from typing import NamedTuple
 
 _UNSEEN = "session turn endpoint connection stamps released_s send_end_s first_byte_s requested.output_tokens requested.eos".split()
+_KILLED = {"status": "partial", "status_reason": "it has no summary.json", "validity": {"verdict": "suspect"}}
 
 
 class Run(NamedTuple):
@@ -15,20 +16,62 @@ class Run(NamedTuple):
 
 
 def open(path):
-    """The run, sweep, search or import in a folder. A line that a kill cut off at the end of a file is passed over."""
-    path, levels, requests = pathlib.Path(path), [], []
-    for folder in [path, *sorted(path.iterdir())]:
+    """The run, sweep, search or import in a folder, or one level of it. What is no run raises `ValueError`, which says what to open instead.
+
+    Levels that a resumed sweep set aside and measured again are left out. Where `tapes.jsonl` is cut, its whole lines are used, and its level
+    is partial and at best suspect, as for `fizeau report`.
+    """
+    path = pathlib.Path(path)
+    folders = [path] if _is_level(path) else [it for it in sorted(path.iterdir()) if _is_level(it) and "-partial" not in it.name]
+    # One level of a sweep has its run.json in the folder above.
+    above = path if (path / "run.json").is_file() or not _is_level(path) else path.resolve().parent
+    if not folders or not (above / "run.json").is_file():
+        raise ValueError(_no_run(path))
+    levels, requests = [], []
+    for folder in folders:
+        level = {"level": "" if folder == above else folder.resolve().name}
         summary, imported, tapes = (folder / it for it in ("summary.json", "imported.json", "tapes.jsonl"))
-        if folder.name.endswith("-partial") or not (tapes.is_file() or imported.is_file()):
-            continue
-        level = {"level": "" if folder == path else folder.name}
-        known = next((it for it in (summary, imported) if it.is_file()), None)
-        levels.append(level | _flat(json.loads(known.read_text(encoding="utf-8")) if known else {"status": "partial"}))
-        rows = [level | _request(tape) for tape in _lines(tapes)] if tapes.is_file() else []
+        known = next((_json(it) for it in (summary, imported) if it.is_file()), _KILLED)
+        read, is_cut = _lines(tapes) if tapes.is_file() else ([], False)
+        if is_cut or (tapes.is_file() and len(read) != _counted(known, len(read))):
+            known = _doubted(known, len(read))
+        levels.append(level | _flat(known))
+        rows = [level | _request(tape) for tape in read]
         for row in rows if imported.is_file() else []:  # A tape has a value for what a tool's file does not tell, too.
             row.update(dict.fromkeys(_UNSEEN + ["intended_s"] * (row.get("intended_s") == row.get("send_start_s"))))
         requests.extend(rows)
-    return Run(json.loads((path / "run.json").read_text(encoding="utf-8")), levels, requests)
+    return Run(_json(above / "run.json"), levels, requests)
+
+
+def _is_level(folder):
+    return any((folder / it).is_file() for it in ("tapes.jsonl", "imported.json"))
+
+
+def _json(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _no_run(path):
+    inner = [it for it in sorted(path.iterdir()) if (it / "run.json").is_file()]
+    if inner:
+        return f"{path} has several runs side by side: open one of them, such as {inner[0]}"
+    if (path / "run.json").is_file():
+        return f"{path} is a run without levels: neither it nor a folder in it has tapes.jsonl or imported.json"
+    return f"{path} is not a run: a run's folder has run.json, and tapes.jsonl or a folder for each level"
+
+
+def _counted(known, otherwise):
+    """How many tapes the summary counted, those of probes among them."""
+    parts = [it["requests"]["sent"] for it in (known, known.get("probe")) if it and "requests" in it]
+    return sum(parts) if parts else otherwise
+
+
+def _doubted(known, whole):
+    """The same level, of which some tapes are not there, or more than there were."""
+    reasons = [known.get("status_reason"), f"tapes.jsonl is cut or was changed: {whole} of {_counted(known, 'unknown')} tapes are used"]
+    validity = known.get("validity") or {}
+    verdict = "invalid" if validity.get("verdict") == "invalid" else "suspect"
+    return known | {"status": "partial", "status_reason": "; ".join(filter(None, reasons)), "validity": validity | {"verdict": verdict}}
 
 
 def _flat(value, above=""):  # `{"a": {"b": 1}}` as `{"a.b": 1}`; lists stay
@@ -37,11 +80,13 @@ def _flat(value, above=""):  # `{"a": {"b": 1}}` as `{"a.b": 1}`; lists stay
 
 
 def _lines(path):
-    *lines, cut = path.read_bytes().split(b"\n")
+    """What is in the whole lines of a file, and whether the last one is cut."""
+    *lines, last = path.read_bytes().split(b"\n")
+    read = [json.loads(line) for line in lines if line]
     try:
-        return [json.loads(line) for line in [*lines, cut] if line]
+        return read + [json.loads(it) for it in (last,) if it], False
     except ValueError:
-        return [json.loads(line) for line in lines if line]
+        return read, True
 
 
 def _request(tape):

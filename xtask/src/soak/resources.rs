@@ -69,8 +69,18 @@ impl Watched {
         Some(if whole > 0.0 { 100.0 * (last - first) / whole } else { last })
     }
 
-    pub(super) fn is_flat(&self) -> bool {
-        (0..NAMES.len()).all(|which| self.growth(which).is_none_or(|growth| growth <= ALLOWED))
+    /// Whether nothing of it grew; none where that cannot be told of something, and nothing else grew.
+    pub(super) fn is_flat(&self) -> Option<bool> {
+        let growths: Vec<_> = (0..NAMES.len()).map(|which| self.growth(which)).collect();
+        if growths.iter().flatten().any(|growth| *growth > ALLOWED) {
+            return Some(false);
+        }
+        growths.iter().all(Option::is_some).then_some(true)
+    }
+
+    /// Whose looks these are.
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 }
 
@@ -121,8 +131,18 @@ mod tests {
 
     #[test]
     fn what_rises_and_falls_within_a_round_is_flat_and_what_leaks_is_not() {
-        assert!(of(|n| 50.0 + (n % 10) as f64).is_flat());
-        assert!(!of(|n| 50.0 + n as f64 / 100.0).is_flat());
-        assert!(of(|n| if n < 20 { n as f64 } else { 20.0 }).is_flat(), "the first minute is free");
+        assert_eq!(of(|n| 50.0 + (n % 10) as f64).is_flat(), Some(true));
+        assert_eq!(of(|n| 50.0 + n as f64 / 100.0).is_flat(), Some(false));
+        let begins = of(|n| if n < 20 { n as f64 } else { 20.0 });
+        assert_eq!(begins.is_flat(), Some(true), "the first minute is free");
+    }
+
+    #[test]
+    fn of_a_few_minutes_or_of_no_look_growth_is_not_known() {
+        let mut watched = of(|_| 50.0);
+        watched.looks.truncate(300);
+        assert_eq!(watched.is_flat(), None);
+        watched.looks.clear();
+        assert_eq!(watched.is_flat(), None, "as where the system is not Linux");
     }
 }

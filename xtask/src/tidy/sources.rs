@@ -1,6 +1,6 @@
 //! What may not stand in the sources.
 
-use super::code::{blanked, words};
+use super::code::{blanked, for_tests, words};
 use super::{File, Finding, Repo};
 
 /// A file is meant to be read in one sitting.
@@ -20,6 +20,34 @@ const CLOCKS_IN: [&str; 7] = [
 ];
 /// The half of the simulator that serves HTTP lives in these.
 const CLOCKS_IN_SIM: &str = "crates/sim/src/http";
+
+/// The words by which code reaches a disk and those by which it reaches another machine or the terminal.
+const DISK: [&str; 3] = ["fs", "OpenOptions", "temp_dir"];
+const SOCKETS: [&str; 7] =
+    ["TcpStream", "TcpListener", "UdpSocket", "UnixStream", "stdin", "stdout", "stderr"];
+
+/// Crates that may not reach them, each with the places where it may all the same, from its `src`. Others do I/O.
+const NO_DISK: [(&str, &[&str]); 8] = [
+    ("core", &[]),
+    ("interop", &["files.rs", "foreign/format.rs", "table.rs"]),
+    ("metrics", &[]),
+    ("pareto", &[]),
+    ("report", &[]),
+    ("roofline", &[]),
+    ("sim", &["http"]),
+    ("workload", &["tokenizer/hf.rs"]),
+];
+const NO_SOCKETS: [(&str, &[&str]); 9] = [
+    ("core", &[]),
+    ("interop", &["table.rs"]),
+    ("metrics", &[]),
+    ("pareto", &[]),
+    ("record", &[]),
+    ("report", &[]),
+    ("roofline", &[]),
+    ("sim", &["http"]),
+    ("workload", &[]),
+];
 
 /// Where unsafe code may stand, each block with its reason: what the standard library does not offer, and instructions that are found
 /// at run time.
@@ -61,7 +89,36 @@ pub(super) fn clocks(repo: &Repo) -> Vec<Finding> {
     let files = repo.rust_files().filter(|file| must_not_read_a_clock(&file.path));
     let message = "only transport, harness, experiment, probe, the simulator's HTTP half and programs read a \
                    clock: take a fizeau_core::Clock";
-    files.flat_map(|file| lines_with_word(file, &["Instant", "SystemTime"], message)).collect()
+    let reads_it = |file| {
+        let mut found = lines_with_word(file, &["Instant", "SystemTime"], message);
+        // `Timestamp::now()` of jiff's, and its like.
+        found.extend(lines_with(file, |line| line.contains("::now("), message));
+        found
+    };
+    files.flat_map(reads_it).collect()
+}
+
+/// Library code that does I/O where its crate may not. Tests may.
+pub(super) fn no_io(repo: &Repo) -> Vec<Finding> {
+    repo.rust_files().flat_map(io_of).collect()
+}
+
+fn io_of(file: &File) -> Vec<Finding> {
+    let is_bound = |(name, but): &(&str, &[&str])| {
+        let within = file.path.strip_prefix(&format!("crates/{name}/src/"));
+        within.is_some_and(|path| !but.iter().any(|free| path.starts_with(free)))
+    };
+    let code = blanked(&file.text);
+    let tests = for_tests(&code);
+    let found = |rule: &[(&str, &[&str])], wanted: &[&str], message: &str| {
+        let bound = rule.iter().any(is_bound);
+        let lines = code.lines().enumerate().filter(|(n, _)| bound && !tests.has(*n));
+        let lines = lines.filter(|(_, line)| words(line).any(|word| wanted.contains(&word)));
+        lines.map(|(n, _)| Finding::at(file, n, message)).collect::<Vec<_>>()
+    };
+    let disk = "this crate opens no file here: take what is in it, or a `Read` or `Write` (docs/architecture.md)";
+    let socket = "this crate reaches no machine and no terminal here (docs/architecture.md)";
+    [found(&NO_DISK, &DISK, disk), found(&NO_SOCKETS, &SOCKETS, socket)].concat()
 }
 
 fn must_not_read_a_clock(path: &str) -> bool {
@@ -118,9 +175,13 @@ fn begins_a_path(line: &str, start: &str) -> bool {
 }
 
 fn lines_with_word(file: &File, wanted: &[&str], message: &str) -> Vec<Finding> {
+    lines_with(file, |line| words(line).any(|word| wanted.contains(&word)), message)
+}
+
+/// The lines of a file whose code is as asked for.
+fn lines_with(file: &File, is_meant: impl Fn(&str) -> bool, message: &str) -> Vec<Finding> {
     let code = blanked(&file.text);
-    let lines =
-        code.lines().enumerate().filter(|(_, line)| words(line).any(|w| wanted.contains(&w)));
+    let lines = code.lines().enumerate().filter(|(_, line)| is_meant(line));
     lines.map(|(n, _)| Finding::at(file, n, message)).collect()
 }
 
@@ -153,6 +214,19 @@ mod tests {
         {
             assert!(must_not_read_a_clock(bound), "{bound}");
         }
+    }
+
+    #[test]
+    fn io_is_found_where_a_crate_may_do_none() {
+        let of = |path: &str, text: &str| io_of(&File::of(path, text)).len();
+        assert_eq!(of("crates/metrics/src/a.rs", "use std::{fmt, fs};\n"), 1);
+        assert_eq!(of("crates/record/src/a.rs", "use std::fs;\nuse std::net::TcpStream;\n"), 1);
+        let test = "#[cfg(test)]\nmod tests {\n    use std::fs;\n}\n";
+        assert_eq!(of("crates/metrics/src/a.rs", test), 0, "tests may");
+        for free in ["crates/interop/src/files.rs", "crates/sim/src/http/wire.rs"] {
+            assert_eq!(of(free, "use std::fs;\n"), 0, "{free}");
+        }
+        assert_eq!(of("crates/metrics/tests/it/main.rs", "use std::fs;\n"), 0);
     }
 
     #[test]

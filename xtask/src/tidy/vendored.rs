@@ -23,18 +23,18 @@ pub(super) fn unchanged(repo: &Repo) -> Vec<Finding> {
 }
 
 /// A folder of files that others made.
-struct Folder {
+pub(crate) struct Folder {
     /// From the root.
-    path: &'static str,
+    pub(crate) path: &'static str,
     /// The file in it that has the sums.
-    list: &'static str,
+    pub(crate) list: &'static str,
     /// What else of ours lies there.
     ours: &'static [&'static str],
     /// What makes its files again.
     remedy: &'static str,
 }
 
-const FONT: Folder = Folder {
+pub(crate) const FONT: Folder = Folder {
     path: "crates/report/assets/font",
     list: "VENDORED.toml",
     ours: &["subset.py"],

@@ -61,6 +61,10 @@ fn the_indexed_job_runs_each_shard_once_and_all_at_once() {
     assert_eq!(value(&job, "claimName"), value(&results, "name"));
     assert_eq!(value(&results, "accessModes"), "[ReadWriteMany]");
     assert!(job.contains(&format!("--out, {}/", value(&job, "mountPath"))), "{job}");
+    // A second Job finds the folder of the first on the volume: its own is called otherwise.
+    assert!(job.contains("--out, /results/$(RUN)]"), "{job}");
+    let own = job.split_once("- name: RUN\n").unwrap().1;
+    assert!(value(own, "fieldPath").contains("controller-uid"), "{own}");
     // Who runs in the image may write to the volume.
     let image = recipe("Containerfile");
     let user = image.lines().find_map(|line| line.strip_prefix("USER ")).unwrap();
@@ -154,7 +158,15 @@ fn the_gate_of_a_pull_request_compares_what_it_measured() {
     assert!(workflow.contains("for side in base head; do"));
     let sides: Vec<String> = ["base", "head"].map(|side| runs(side).join(",")).to_vec();
     assert!(compare.starts_with(&sides.join(" ")), "{compare}");
-    // The code of a stranger runs here: it gets to see nothing and to change nothing.
+    // A machine of one's own keeps what the run before left, and a server that nobody stopped.
+    let (before, measured) = workflow.split_once("for round in ").unwrap();
+    assert!(before.contains("rm -rf runs junit.xml\n"), "{before}");
+    let stop = measured.split_once("if: always()\n").unwrap().1;
+    assert!(stop.split("- name:").next().unwrap().contains("ci/stop.sh"), "{stop}");
+    // No pull request cancels another that waits.
+    assert!(workflow.contains("group: speed-${{ github.event.pull_request.number }}"));
+    // The code of a stranger does not run here; whatever runs gets to see nothing and to change nothing.
+    assert!(workflow.contains("head.repo.full_name == github.repository\n"));
     assert!(workflow.contains("on: pull_request\n"));
     assert!(
         workflow.contains("permissions:\n  contents: read\n") && !workflow.contains("secrets.")

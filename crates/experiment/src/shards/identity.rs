@@ -1,7 +1,6 @@
 //! Which shard of a run this process is, by what its launcher says.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use fizeau_workload::{Shard, ShardIndexError};
 use thiserror::Error;
@@ -31,18 +30,14 @@ pub enum ShardSource {
     Nobody,
 }
 
-impl fmt::Display for ShardSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Explicit => "the shard that was given",
-            Self::Fizeau => "FIZEAU_SHARD_INDEX and FIZEAU_SHARD_COUNT",
-            Self::SlurmArray => "the Slurm array (SLURM_ARRAY_TASK_ID)",
-            Self::SlurmTask => "the Slurm step (SLURM_PROCID)",
-            Self::IndexedJob => "the Indexed Job (JOB_COMPLETION_INDEX)",
-            Self::OpenMpi => "Open MPI (OMPI_COMM_WORLD_RANK)",
-            Self::Pmi => "the MPI process manager (PMI_RANK)",
-            Self::Nobody => "nobody",
-        })
+fizeau_core::words! {
+    ShardSource, shown {
+        Explicit = "the shard that was given", Fizeau = "FIZEAU_SHARD_INDEX and FIZEAU_SHARD_COUNT",
+        SlurmArray = "the Slurm array (SLURM_ARRAY_TASK_ID)",
+        SlurmTask = "the Slurm step (SLURM_PROCID)",
+        IndexedJob = "the Indexed Job (JOB_COMPLETION_INDEX)",
+        OpenMpi = "Open MPI (OMPI_COMM_WORLD_RANK)", Pmi = "the MPI process manager (PMI_RANK)",
+        Nobody = "nobody",
     }
 }
 

@@ -1,6 +1,5 @@
 //! What the plans of a workload are made of.
 
-use std::fmt;
 use std::sync::Arc;
 
 use fizeau_workload::{
@@ -35,11 +34,7 @@ pub struct PlanParts {
     pub(super) has_own_turns: bool,
 }
 
-impl fmt::Debug for PlanParts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PlanParts").field("spec", &self.spec).finish_non_exhaustive()
-    }
-}
+fizeau_core::debug_in_part!(PlanParts { spec });
 
 impl PlanParts {
     /// The plan of this workload.

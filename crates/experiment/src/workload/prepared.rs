@@ -1,6 +1,5 @@
 //! A workload that is ready to be sent: a plan, or a trace that is read as it is replayed.
 
-use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -36,11 +35,7 @@ enum PreparedKind {
     Trace { trace: Trace, tokenizer: Option<Arc<dyn TextCodec>> },
 }
 
-impl fmt::Debug for PreparedWorkload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PreparedWorkload").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+fizeau_core::debug_in_part!(PreparedWorkload { name });
 
 impl PreparedWorkload {
     /// The plan of `parts`.

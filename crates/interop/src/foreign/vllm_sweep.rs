@@ -110,12 +110,7 @@ fn folder(level: &ExportLevel<'_>, index: usize) -> String {
 
 /// All records as a table with the columns of all, numbered as pandas does.
 fn to_table(rows: &[&Object]) -> Vec<u8> {
-    let mut heads: Vec<&str> = Vec::new();
-    for key in rows.iter().flat_map(|row| row.keys()) {
-        if !heads.contains(&key) {
-            heads.push(key);
-        }
-    }
+    let heads = fizeau_core::distinct(rows.iter().flat_map(|row| row.keys()));
     let line = |(index, row): (usize, &&Object)| {
         let cells = heads.iter().map(|head| row.get(head).map(csv::cell).unwrap_or_default());
         std::iter::once(index.to_string()).chain(cells).collect()

@@ -213,12 +213,7 @@ impl FigureChoice {
     /// These alone, each with an answer; what comes twice counts once.
     #[must_use]
     pub fn only(figures: impl IntoIterator<Item = LevelFigure>) -> Self {
-        let mut decided: Vec<LevelFigure> = Vec::new();
-        for figure in figures {
-            if !decided.contains(&figure) {
-                decided.push(figure);
-            }
-        }
+        let decided = fizeau_core::distinct(figures);
         Self { decided, beside: Vec::new(), takes_lower_tails: false }
     }
 

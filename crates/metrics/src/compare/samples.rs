@@ -1,7 +1,5 @@
 //! The two sides of a comparison, checked once.
 
-use std::fmt;
-
 use thiserror::Error;
 
 use crate::sort::sort_numbers;
@@ -18,12 +16,9 @@ pub enum ComparisonSide {
     Candidate,
 }
 
-impl fmt::Display for ComparisonSide {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Baseline => "baseline",
-            Self::Candidate => "candidate",
-        })
+fizeau_core::words! {
+    ComparisonSide, shown {
+        Baseline = "baseline", Candidate = "candidate",
     }
 }
 

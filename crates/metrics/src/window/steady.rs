@@ -1,6 +1,5 @@
 //! The steady state of a level, found from its latencies and its concurrency.
 
-use std::fmt;
 use std::ops::Range;
 
 use super::choice::MovableEnds;
@@ -39,13 +38,9 @@ impl LevelSignal {
     pub(crate) const ALL: [Self; 3] = [Self::InFlight, Self::TtftScheduled, Self::Tpot];
 }
 
-impl fmt::Display for LevelSignal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::InFlight => "number in flight",
-            Self::TtftScheduled => "scheduled TTFT",
-            Self::Tpot => "TPOT",
-        })
+fizeau_core::words! {
+    LevelSignal, shown {
+        InFlight = "number in flight", TtftScheduled = "scheduled TTFT", Tpot = "TPOT",
     }
 }
 

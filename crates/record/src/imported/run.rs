@@ -9,7 +9,7 @@ use crate::{
     ArrivalMoments, Checklist, ClientHost, ConnectionRecord, EndpointRecord, EngineRecord,
     NOT_RECORDED, RequestedLoad, RunSetup, ToolVersion, UnknownFact, WorkloadRecord,
 };
-use fizeau_core::{LevelLoad, LoadKind};
+use fizeau_core::{LevelLoad, LoadKind, distinct};
 
 /// Levels that another tool measured of one model with one setting, by rising load.
 ///
@@ -237,13 +237,13 @@ impl ImportedRun {
     #[must_use]
     pub fn caveats(&self) -> Vec<&str> {
         let all = self.levels.iter().flat_map(|level| &level.caveats).map(String::as_str);
-        once(all)
+        distinct(all)
     }
 
     /// What is not known of some level, each once.
     #[must_use]
     pub fn not_known(&self) -> Vec<&UnknownFact> {
-        once(self.levels.iter().flat_map(|level| &level.not_known))
+        distinct(self.levels.iter().flat_map(|level| &level.not_known))
     }
 
     /// What it holds, in a line: `2 levels of llama, measured by vllm bench; with tapes`.
@@ -298,17 +298,6 @@ impl ImportedLevel {
 #[serde(default)]
 struct RecordedLoad {
     burstiness: serde_json::Value,
-}
-
-/// Each of `all` where it comes first.
-fn once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
-    let mut known = Vec::new();
-    for one in all {
-        if !known.contains(&one) {
-            known.push(one);
-        }
-    }
-    known
 }
 
 /// By hand, since the document shows what follows from the levels (set-up, frontier) and is never read again.

@@ -16,13 +16,8 @@ pub(super) fn lines(levels: &[ComparedLevel]) -> Option<Vec<String>> {
     if levels.len() <= FEW {
         return None;
     }
-    let mut heads = vec![String::new()];
-    for row in levels.iter().flat_map(decided) {
-        let head = wanted(row);
-        if !heads.contains(&head) {
-            heads.push(head);
-        }
-    }
+    let wanted_of_all = levels.iter().flat_map(decided).map(wanted);
+    let heads = fizeau_core::distinct(std::iter::once(String::new()).chain(wanted_of_all));
     let cells = |level: &ComparedLevel| -> Vec<String> {
         let of = |head: &String| {
             let row = decided(level).find(|row| wanted(row) == *head);

@@ -98,12 +98,7 @@ impl<'a> Shown<'a, SweepReport> {
 
     /// Why there is no speed of light, if there is none at any level: each reason once.
     pub(crate) fn speed_of_light_reasons(&self) -> Vec<&'a str> {
-        let mut reasons: Vec<&'a str> = Vec::new();
-        for reason in self.0.levels().iter().filter_map(|level| level.speed_of_light.reason()) {
-            if !reasons.contains(&reason) {
-                reasons.push(reason);
-            }
-        }
-        reasons
+        let levels = self.0.levels().iter();
+        fizeau_core::distinct(levels.filter_map(|level| level.speed_of_light.reason()))
     }
 }

@@ -1,7 +1,6 @@
 //! Which measured levels cannot be what they say: they are left out of a fit, by rule.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use crate::System;
 use crate::model::FeedForward;
@@ -29,17 +28,12 @@ pub enum RowExclusion {
     Series,
 }
 
-impl fmt::Display for RowExclusion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Degrees => "experts are cut over another number of devices",
-            Self::Layout => "the layout is doubtful",
-            Self::Memory => "the weights do not fit",
-            Self::BeatsBound => "faster than the bound",
-            Self::Contradiction => "contradicts its series",
-            Self::Speculation => "probably speculative decoding",
-            Self::Series => "its series is doubtful",
-        })
+fizeau_core::words! {
+    RowExclusion, shown {
+        Degrees = "experts are cut over another number of devices",
+        Layout = "the layout is doubtful", Memory = "the weights do not fit",
+        BeatsBound = "faster than the bound", Contradiction = "contradicts its series",
+        Speculation = "probably speculative decoding", Series = "its series is doubtful",
     }
 }
 

@@ -3,6 +3,7 @@
 use super::Deployment;
 use crate::model::{Dense, FeedForward, Mixer};
 use crate::{Collective, Device, DeviceGroup, Model};
+use fizeau_core::distinct;
 
 impl Deployment {
     /// What is stored more than once, cut unevenly or left unused when `model` is spread so, a sentence each. None of it
@@ -95,17 +96,6 @@ impl Deployment {
             ));
         }
     }
-}
-
-/// Each once, in order of their first appearance.
-fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
-    let mut known = Vec::new();
-    for one in all {
-        if !known.contains(&one) {
-            known.push(one);
-        }
-    }
-    known
 }
 
 fn plural(count: u64, what: &str) -> String {

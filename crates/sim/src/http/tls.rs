@@ -1,6 +1,5 @@
 //! TLS in front of the server: versions 1.2 and 1.3, for HTTP/1.1 alone.
 
-use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
 
@@ -108,11 +107,7 @@ impl Tls {
     }
 }
 
-impl fmt::Debug for Tls {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tls").finish_non_exhaustive()
-    }
-}
+fizeau_core::debug_in_part!(Tls {});
 
 /// A connection under TLS.
 pub(super) struct TlsSession {

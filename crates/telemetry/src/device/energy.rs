@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fizeau_core::{Joules, Nanos, PerJoule, Seconds, Tokens, Watts};
+use fizeau_core::{Joules, PerJoule, Tokens, Watts};
 
 use super::window::DeviceWindow;
 
@@ -34,12 +34,6 @@ pub fn joules_per_token(energy: Joules, tokens: Tokens) -> Option<Joules> {
 pub fn tokens_per_joule(energy: Joules, tokens: Tokens) -> Option<PerJoule> {
     let each = tokens.get() as f64 / energy.get();
     each.is_finite().then(|| PerJoule::new(each))
-}
-
-/// The mean power of an energy over a time; none over no time.
-#[must_use]
-pub fn mean_power(energy: Joules, time: Nanos) -> Option<Watts> {
-    (time > Nanos::ZERO).then(|| energy / Seconds::new(time.as_secs_f64()))
 }
 
 /// The energy of all devices together by their counters; none if one of them does not count, or there are none, since a part

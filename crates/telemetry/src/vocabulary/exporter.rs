@@ -32,38 +32,17 @@ pub enum Exporter {
     Node,
 }
 
-impl Exporter {
-    /// All of them: engines first, as a page that Dynamo's worker passes on has the engine's metrics among its own.
-    pub const ALL: [Self; 10] = [
-        Self::Vllm,
-        Self::Sglang,
-        Self::TensorrtLlm,
-        Self::Tgi,
-        Self::LlamaCpp,
-        Self::Dynamo,
-        Self::Dcgm,
-        Self::Nvml,
-        Self::Amd,
-        Self::Node,
-    ];
-
+// Engines first, as a page that Dynamo's worker passes on has the engine's metrics among its own.
+fizeau_core::words! {
     /// Its name as people write it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Vllm => "vLLM",
-            Self::Sglang => "SGLang",
-            Self::TensorrtLlm => "TensorRT-LLM",
-            Self::Tgi => "TGI",
-            Self::LlamaCpp => "llama.cpp",
-            Self::Dynamo => "Dynamo",
-            Self::Dcgm => "dcgm-exporter",
-            Self::Nvml => "NVML",
-            Self::Amd => "AMD's device metrics exporter",
-            Self::Node => "node_exporter",
-        }
+    pub Exporter::name, all {
+        Vllm = "vLLM", Sglang = "SGLang", TensorrtLlm = "TensorRT-LLM", Tgi = "TGI",
+        LlamaCpp = "llama.cpp", Dynamo = "Dynamo", Dcgm = "dcgm-exporter", Nvml = "NVML",
+        Amd = "AMD's device metrics exporter", Node = "node_exporter",
     }
+}
 
+impl Exporter {
     /// Whether it serves models; the others tell of devices and hosts.
     #[must_use]
     pub const fn is_engine(self) -> bool {

@@ -44,29 +44,15 @@ pub enum WitnessCause {
     Unknown,
 }
 
-impl fmt::Display for WitnessCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::DraftsBookedAsPrefill => {
-                "drafts were verified, which engines book as prefill whether they are accepted or not"
-            }
-            Self::DeviceCount => {
-                "one is a whole number of times the other: check how many devices serve"
-            }
-            Self::CachedPrompts => {
-                "part of the prompts came from a cache, and one of them counts it as computed"
-            }
-            Self::PartlyFullBatches => {
-                "batches ran partly empty, so each read of the weights served fewer requests"
-            }
-            Self::WeightsOfEachGroup => {
-                "each group of attention reads weights of its own, which the bound shares among all groups"
-            }
-            Self::UncountedWork => {
-                "devices do what the other does not count: activations, padding, or another program"
-            }
-            Self::Unknown => "the cause is not known",
-        })
+fizeau_core::words! {
+    WitnessCause, shown {
+        DraftsBookedAsPrefill = "drafts were verified, which engines book as prefill whether they are accepted or not",
+        DeviceCount = "one is a whole number of times the other: check how many devices serve",
+        CachedPrompts = "part of the prompts came from a cache, and one of them counts it as computed",
+        PartlyFullBatches = "batches ran partly empty, so each read of the weights served fewer requests",
+        WeightsOfEachGroup = "each group of attention reads weights of its own, which the bound shares among all groups",
+        UncountedWork = "devices do what the other does not count: activations, padding, or another program",
+        Unknown = "the cause is not known",
     }
 }
 

@@ -204,12 +204,9 @@ impl TelemetryFinding {
     }
 }
 
-impl fmt::Display for TokenKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Prompt => "prompt tokens",
-            Self::Generated => "generated tokens",
-        })
+fizeau_core::words! {
+    TokenKind, shown {
+        Prompt = "prompt tokens", Generated = "generated tokens",
     }
 }
 

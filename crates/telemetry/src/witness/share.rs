@@ -1,7 +1,5 @@
 //! Who tells a share of the speed of light, and what on.
 
-use std::fmt;
-
 use fizeau_core::{PerSec, Seconds, Tokens};
 use fizeau_roofline::System;
 use serde::{Deserialize, Serialize};
@@ -25,14 +23,10 @@ pub enum LightWitness {
     ForwardPasses,
 }
 
-impl fmt::Display for LightWitness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::ClientThroughput => "client's throughput",
-            Self::EngineCounters => "engine's counters",
-            Self::DeviceActivity => "devices' activity",
-            Self::ForwardPasses => "forward passes",
-        })
+fizeau_core::words! {
+    LightWitness, shown {
+        ClientThroughput = "client's throughput", EngineCounters = "engine's counters",
+        DeviceActivity = "devices' activity", ForwardPasses = "forward passes",
     }
 }
 

@@ -215,11 +215,7 @@ impl fmt::Debug for RequestTemplate {
     }
 }
 
-impl fmt::Debug for H2 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("H2").field("seat", &self.seat).finish_non_exhaustive()
-    }
-}
+fizeau_core::debug_in_part!(H2 { seat });
 
 /// The innermost cause of `error`: the system's, or one of hyper's HTTP/2 package, whose types are not ours to ask.
 fn innermost(error: &hyper::Error) -> &(dyn Error + 'static) {

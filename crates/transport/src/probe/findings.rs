@@ -284,24 +284,16 @@ impl fmt::Display for ForcedLength {
     }
 }
 
-impl fmt::Display for EventDelivery {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Undetermined => "too few events to judge",
-            Self::Spaced => "one by one",
-            Self::AtOnce => "all at once, as a fast server may send them",
-            Self::Bursts => "in bursts",
-            Self::Buffered => "all at once after a wait: something holds them back",
-        })
+fizeau_core::words! {
+    EventDelivery, shown {
+        Undetermined = "too few events to judge", Spaced = "one by one",
+        AtOnce = "all at once, as a fast server may send them", Bursts = "in bursts",
+        Buffered = "all at once after a wait: something holds them back",
     }
 }
 
-impl fmt::Display for ServerTimed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Queue => "queue",
-            Self::Prefill => "prefill",
-            Self::Decode => "decode",
-        })
+fizeau_core::words! {
+    ServerTimed, shown {
+        Queue = "queue", Prefill = "prefill", Decode = "decode",
     }
 }

@@ -43,11 +43,7 @@ impl ArrivalSchedule {
     }
 }
 
-impl std::fmt::Debug for ArrivalSchedule {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Schedule").field("given", &self.given).finish_non_exhaustive()
-    }
-}
+fizeau_core::debug_in_part!(ArrivalSchedule { given });
 
 impl Iterator for ArrivalSchedule {
     type Item = Option<Nanos>;

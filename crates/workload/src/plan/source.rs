@@ -45,11 +45,7 @@ pub struct PlanSource {
     abandoned: u64,
 }
 
-impl std::fmt::Debug for PlanSource {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PlanSource").field("phase", &self.phase).finish_non_exhaustive()
-    }
-}
+fizeau_core::debug_in_part!(PlanSource { phase });
 
 impl PlanSource {
     pub(super) fn measured(plan: Plan, which: SessionNumbers) -> Self {

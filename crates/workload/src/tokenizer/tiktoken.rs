@@ -1,7 +1,6 @@
 //! OpenAI's vocabularies.
 
 use std::convert::Infallible;
-use std::fmt;
 use std::sync::Arc;
 
 use fizeau_core::{TokenCounter, Tokens};
@@ -108,9 +107,5 @@ impl TextCodec for Tiktoken {
     }
 }
 
-impl fmt::Debug for Tiktoken {
-    /// The name only: the tables fill megabytes.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tiktoken").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+// The name only: the tables fill megabytes.
+fizeau_core::debug_in_part!(Tiktoken { name });

@@ -11,6 +11,12 @@ pub(super) enum Class {
     Float,
 }
 
+fizeau_core::words! {
+    Class::of_type {
+        Predicate = ".pred", Word = ".b32", Long = ".b64", Float = ".f32",
+    }
+}
+
 impl Class {
     const ALL: [Self; 4] = [Self::Predicate, Self::Word, Self::Long, Self::Float];
 
@@ -20,15 +26,6 @@ impl Class {
             Self::Word => 'r',
             Self::Long => 'd',
             Self::Float => 'f',
-        }
-    }
-
-    const fn of_type(self) -> &'static str {
-        match self {
-            Self::Predicate => ".pred",
-            Self::Word => ".b32",
-            Self::Long => ".b64",
-            Self::Float => ".f32",
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The HTTP/2 connections to one endpoint, and the places on them.
 
 use std::cell::{Cell, RefCell};
-use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -217,11 +216,7 @@ impl H2Connection {
     }
 }
 
-impl fmt::Debug for H2Connection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Link").field("marks", &self.marks).finish_non_exhaustive()
-    }
-}
+fizeau_core::debug_in_part!(H2Connection { marks });
 
 fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
