@@ -106,9 +106,10 @@ fn could_be_http(held: &[u8]) -> bool {
     held.iter().zip(b"HTTP/1.").all(|(is, ought)| is == ought)
 }
 
-/// Whether `held` is the start of an alert in TLS: what a server that expects TLS answers to a request in the clear.
+/// Whether `held` looks like an alert in TLS: what a server that expects TLS answers to a request in the clear. By its first byte
+/// alone, since the others may not be there yet.
 fn is_tls(held: &[u8]) -> bool {
-    held.iter().zip([21, 3]).all(|(is, ought)| *is == ought)
+    held.first() == Some(&21)
 }
 
 /// The length of the head at the start of `held`, and the head unless it is an interim one.

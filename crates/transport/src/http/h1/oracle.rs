@@ -229,3 +229,16 @@ proptest! {
         }
     }
 }
+
+/// Whatever of it has come: an alert of TLS is known by its first byte, and what only begins like one is told alike.
+#[test]
+fn what_is_no_http_is_told_alike_in_any_pieces() {
+    for reply in [&[21, 3, 3, 0, 2, 2, 70][..], &[21, 72, 0], b"SSH-2.0"] {
+        let whole = ours(&[reply]).unwrap_err();
+        for cut in 1..reply.len() {
+            let (head, tail) = reply.split_at(cut);
+            assert_eq!(ours(&[head, tail]).unwrap_err(), whole, "{reply:?} at {cut}");
+        }
+        assert_eq!(whole.contains("https://"), reply[0] == 21, "{reply:?}");
+    }
+}
