@@ -26,7 +26,7 @@ pub(crate) fn spec(
         .collect::<Result<_, Fail>>()?;
     spec.api_key = api_key(args)?;
     spec.timeouts = timeouts(args)?;
-    spec.connections = connections(&args.connections)?;
+    spec.connections = connections(&args.connections);
     spec.extra_body = sampling_body(sampling)?;
     spec.logprobs = sampling.logprobs;
     if args.reset_cache {
@@ -61,7 +61,7 @@ fn timeouts(args: &EndpointArgs) -> Result<Timeouts, Fail> {
 }
 
 /// How the endpoint is reached.
-fn connections(args: &ConnectionArgs) -> Result<ConnectionSpec, Fail> {
+fn connections(args: &ConnectionArgs) -> ConnectionSpec {
     let mut spec = ConnectionSpec::default();
     spec.balance = args.balance;
     spec.trust = match &args.ca_cert {
@@ -79,7 +79,7 @@ fn connections(args: &ConnectionArgs) -> Result<ConnectionSpec, Fail> {
         spec.stamps = StampChoice::User;
     }
     spec.proxy = proxy();
-    Ok(spec)
+    spec
 }
 
 /// The proxies that the environment names.
