@@ -2,8 +2,8 @@
 
 use fizeau_core::Tokens;
 use fizeau_roofline::{
-    ContextSpan, Deployment, Device, ExpertRouting, Figures, Format, KnownModel, MathType, Pass,
-    PassPhase, PassSums, PhaseSchedule, System, TensorClass, UniformLoad,
+    AttentionKeys, ContextSpan, Deployment, Device, ExpertRouting, Figures, Format, KnownModel,
+    MathType, Pass, PassPhase, PassSums, PhaseSchedule, System, TensorClass, UniformLoad,
 };
 use proptest::prelude::*;
 
@@ -245,7 +245,8 @@ proptest! {
         let choosing: f64 = indexers.map(|of| of.bytes().get()).sum();
         prop_assert!(at_least(pace * bandwidth, weights - choosing));
         let is_plain = model.layers.iter().all(|layers| matches!(
-            &layers.mixer, fizeau_roofline::Mixer::Attention(attention) if attention.window.is_none()
+            &layers.mixer, fizeau_roofline::Mixer::Attention(attention)
+                if attention.window.is_none() && attention.keys != AttentionKeys::Shared
         ));
         if is_plain {
             let closed = (weights + model.kv_bytes_per_token().get() * context as f64) / bandwidth;
