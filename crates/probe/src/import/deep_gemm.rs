@@ -3,7 +3,8 @@
 //! Of <https://github.com/deepseek-ai/DeepGEMM/blob/main/tests/test_fp8_fp4.py>: ` > Perf (m=64, n=2112, k=7168, 1D2D, layout=NT, BF16,
 //! acc=0): 12.3 us | 456 TFLOPS | 789 GB/s | 1.05x cuBLAS speedup`. Other versions say `Performance`, `launch 12 us | ` before
 //! the time, or `throughput: ` before the rates. Of groups `m` is the sum of their rows, `expected_m_per_group` what each
-//! has in the mean. The type of operands is not told.
+//! has in the mean. The type of operands is not told. It follows from which test prints such lines: `Performance` is of the first version, which
+//! has fp8 alone, and so has `1D2D`, the scales of a Hopper; `1D1D` is of fp8 and of fp4; a layout without either is of `test_bf16.py`.
 
 use fizeau_core::Flops;
 
@@ -22,10 +23,19 @@ pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
     let mut reading = Reading::of_lines(source, "DeepGEMM");
     for line in source.lines() {
         if let Some((arguments, figures)) = parts(&line.text) {
-            add(&mut reading, line.number, arguments, figures);
+            let is_first = line.text.trim_start().starts_with("> Performance");
+            let form = if is_first { Form::First } else { Form::Later };
+            add(&mut reading, (line.number, form), arguments, figures);
         }
     }
     Ok(reading)
+}
+
+/// Which version a line is of.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    First,
+    Later,
 }
 
 /// What stands in parentheses, and what after them.
@@ -35,7 +45,7 @@ fn parts(text: &str) -> Option<(&str, &str)> {
     arguments.contains("n=").then_some((arguments, figures))
 }
 
-fn add(reading: &mut Reading<'_>, place: usize, arguments: &str, figures: &str) {
+fn add(reading: &mut Reading<'_>, (place, form): (usize, Form), arguments: &str, figures: &str) {
     let pairs = Pairs::of(arguments);
     let (mut tells, mut launch, mut others) = (Tells::default(), None, Vec::new());
     let (mut time, mut arithmetic, mut bandwidth) = (None, None, None);
@@ -67,6 +77,10 @@ fn add(reading: &mut Reading<'_>, place: usize, arguments: &str, figures: &str) 
         None => Operation::Other { name: format!("gemm, {}", pairs.shown()) },
     };
     let Some(seen) = reading.measured(place, "gpu0", operation, tells) else { return };
+    seen.dtype = operands(form, arguments);
+    if seen.dtype.is_some() {
+        seen.notes.push("the type of operands is that of the test which prints such lines".into());
+    }
     seen.work = OperationWork { flops: flops.map(Flops::new), ..OperationWork::default() };
     seen.method.timed_by = Some(TimedBy::Profiler);
     if product.is_some() && output.is_none() {
@@ -81,6 +95,17 @@ fn add(reading: &mut Reading<'_>, place: usize, arguments: &str, figures: &str) 
     );
     let counted = flops.zip(time).map(|(flops, millis)| flops / millis / 1e9);
     gemm::note_difference(seen, "TFLOP/s", arithmetic.map(|rate| rate / 1e12), counted);
+}
+
+/// The type of operands by what the test says of itself, where only one has it.
+fn operands(form: Form, arguments: &str) -> Option<Dtype> {
+    let has = |word: &str| arguments.split(',').any(|part| part.trim().starts_with(word));
+    match form {
+        Form::First => Some(Dtype::Fp8E4m3),
+        Form::Later if has("1D2D") => Some(Dtype::Fp8E4m3),
+        Form::Later if has("layout=") && !has("1D1D") => Some(Dtype::Bf16),
+        Form::Later => None,
+    }
 }
 
 /// A product, and its operations where they follow from its shape.

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fizeau_probe::{
-    Figure, ImportedMeasurements, Measurement, MeasurementImportError, ProbeDocument, ProbeFigures,
-    ProbeHost, Provenance, Verification, import_measurements,
+    Dtype, Figure, ImportedMeasurements, Measurement, MeasurementImportError, ProbeDocument,
+    ProbeFigures, ProbeHost, Provenance, Verification, import_measurements,
 };
 use proptest::prelude::*;
 
@@ -191,6 +191,24 @@ fn a_torn_file_has_rows_of_the_whole_one() {
             assert_eq!(stray, None, "{name} of {end} bytes");
         }
     }
+}
+
+/// Only one of the tests has a layout without the form of scales.
+#[test]
+fn a_product_that_tells_no_type_has_that_of_its_test() {
+    let dtypes = |arguments: &str| {
+        let line = |word: &str| {
+            let text =
+                format!(" > {word} (m=64, n=4096, k=7168{arguments}): 20.0 us | 188 TFLOPS\n");
+            rows(&text)[0].dtype
+        };
+        ["Perf", "Performance"].map(line)
+    };
+    let fp8 = Some(Dtype::Fp8E4m3);
+    assert_eq!(dtypes(", 1D2D, layout=NT, BF16, acc=0"), [fp8; 2]);
+    assert_eq!(dtypes(", 1D1D, layout=NT, BF16, acc=0"), [None, fp8]);
+    assert_eq!(dtypes(", layout=NT, BF16, acc=0"), [Some(Dtype::Bf16), fp8]);
+    assert_eq!(dtypes(""), [None, fp8]);
 }
 
 /// By columns `gate_up` of 32 tokens is 28,672 x 32, and a model asks for 32 x 28,672.

@@ -11,9 +11,10 @@ use crate::cpu::isa::Isa;
 use crate::cpu::lanes::{Bf16, Element};
 use crate::cpu::norm::NormTeam;
 use crate::cpu::recurrence::{RecurrenceTeam, StatesOf};
+use crate::cpu::team::TeamWork;
 use crate::measurement::{
     AttentionShape, DataPattern, Dtype, FirstTouch, GemmShape, Measurement, NormShape, OPENBLAS,
-    RecurrenceShape, Verification,
+    OperationWork, RecurrenceShape, Verification,
 };
 use crate::trial::Unavailable;
 
@@ -21,26 +22,45 @@ fn unwritten(what: fmt::Arguments<'_>) -> Unavailable {
     Unavailable::because(format!("{what} not written for processors"))
 }
 
-impl Measuring<'_> {
-    pub(in crate::cpu) fn gemm(&self, shape: GemmShape) -> Result<Measurement, Unavailable> {
-        match self.trial.dtype {
-            Dtype::F32 => self.gemm_of::<f32>(shape),
-            Dtype::Bf16 => self.gemm_of::<Bf16>(shape),
-            other => Err(unwritten(format_args!("products of {other} are"))),
+/// The operator in the type of the trial.
+macro_rules! by_dtype {
+    ($on:ident.$of:ident($shape:ident), $what:literal) => {
+        match $on.trial.dtype {
+            Dtype::F32 => $on.$of::<f32>($shape),
+            Dtype::Bf16 => $on.$of::<Bf16>($shape),
+            other => Err(unwritten(format_args!($what, other))),
         }
+    };
+}
+
+impl Measuring<'_> {
+    /// What a team does of `work`, and what its threads say of it.
+    fn of_team<W: TeamWork>(
+        &self,
+        work: OperationWork,
+        team: impl FnOnce() -> Option<W>,
+    ) -> Result<(Measurement, W, Vec<W::Said>), Unavailable> {
+        let bytes = work.bytes.stream.map_or(0.0, Bytes::get);
+        self.fits(bytes)?;
+        let team = team().ok_or_else(no_room)?;
+        let (observed, said) = self.watch(&team);
+        let mut seen = self.measurement(observed, bytes, work);
+        seen.method.data = Some(DataPattern::Uniform);
+        seen.method.instructions = Some(Isa::widest().as_str().to_owned());
+        Ok((seen, team, said))
+    }
+
+    pub(in crate::cpu) fn gemm(&self, shape: GemmShape) -> Result<Measurement, Unavailable> {
+        by_dtype!(self.gemm_of(shape), "products of {} are")
     }
 
     fn gemm_of<E: Library>(&self, shape: GemmShape) -> Result<Measurement, Unavailable> {
-        let work = shape.work(self.trial.dtype, Dtype::F32);
-        let bytes = work.bytes.stream.map_or(0.0, Bytes::get);
-        self.fits(bytes)?;
         let by = self.multiplier::<E>()?;
-        let team = GemmTeam::<E>::of(shape, self.cpus.len(), by).ok_or_else(no_room)?;
-        let (observed, parts) = self.watch(&team);
-        let mut seen = self.measurement(observed, bytes, work);
+        let work = shape.work(self.trial.dtype, Dtype::F32);
+        let team = || GemmTeam::<E>::of(shape, self.cpus.len(), by);
+        let (mut seen, team, parts) = self.of_team(work, team)?;
         seen.verification = Verification::within(team.error(&parts), gemm::TOLERANCE);
         seen.method.first_touch = Some(FirstTouch::OneThread);
-        seen.method.data = Some(DataPattern::Uniform);
         seen.method.instructions = Some(by.method(shape).to_owned());
         match by {
             Multiplier::OpenBlas(library) => {
@@ -77,24 +97,14 @@ impl Measuring<'_> {
         &self,
         shape: AttentionShape,
     ) -> Result<Measurement, Unavailable> {
-        match self.trial.dtype {
-            Dtype::F32 => self.attention_of::<f32>(shape),
-            Dtype::Bf16 => self.attention_of::<Bf16>(shape),
-            other => Err(unwritten(format_args!("attention on {other} is"))),
-        }
+        by_dtype!(self.attention_of(shape), "attention on {} is")
     }
 
     fn attention_of<E: Element>(&self, shape: AttentionShape) -> Result<Measurement, Unavailable> {
-        let work = shape.work(self.trial.dtype);
-        let bytes = work.bytes.stream.map_or(0.0, Bytes::get);
-        self.fits(bytes)?;
-        let team = AttentionTeam::<E>::of(shape, self.cpus.len()).ok_or_else(no_room)?;
-        let (observed, parts) = self.watch(&team);
-        let mut seen = self.measurement(observed, bytes, work);
+        let team = || AttentionTeam::<E>::of(shape, self.cpus.len());
+        let (mut seen, team, parts) = self.of_team(shape.work(self.trial.dtype), team)?;
         seen.verification = Verification::within(team.error(&parts), attention::TOLERANCE);
         seen.method.first_touch = Some(FirstTouch::OneThread);
-        seen.method.data = Some(DataPattern::Uniform);
-        seen.method.instructions = Some(Isa::widest().as_str().to_owned());
         seen.notes.push(
             "a straightforward blocked kernel of this crate: a tuned one may be faster".to_owned(),
         );
@@ -105,26 +115,16 @@ impl Measuring<'_> {
         &self,
         shape: RecurrenceShape,
     ) -> Result<Measurement, Unavailable> {
-        match self.trial.dtype {
-            Dtype::F32 => self.recurrence_of::<f32>(shape),
-            Dtype::Bf16 => self.recurrence_of::<Bf16>(shape),
-            other => Err(unwritten(format_args!("states of {other} are"))),
-        }
+        by_dtype!(self.recurrence_of(shape), "states of {} are")
     }
 
     fn recurrence_of<E: Element>(
         &self,
         shape: RecurrenceShape,
     ) -> Result<Measurement, Unavailable> {
-        let work = shape.work(self.trial.dtype);
-        let bytes = work.bytes.stream.map_or(0.0, Bytes::get);
-        self.fits(bytes)?;
-        let team = RecurrenceTeam::of(shape, self.cpus.len()).ok_or_else(no_room)?;
-        let (observed, said) = self.watch(&StatesOf::<E>::of(team));
-        let mut seen = self.measurement(observed, bytes, work);
+        let team = || RecurrenceTeam::of(shape, self.cpus.len()).map(StatesOf::<E>::of);
+        let (mut seen, _, said) = self.of_team(shape.work(self.trial.dtype), team)?;
         seen.verification = worst(said, Bf16::TOLERANCE)?;
-        seen.method.data = Some(DataPattern::Uniform);
-        seen.method.instructions = Some(Isa::widest().as_str().to_owned());
         seen.notes.push(
             "a straightforward kernel of this crate, token by token: one that takes a prompt in chunks may be faster".to_owned(),
         );
@@ -132,23 +132,13 @@ impl Measuring<'_> {
     }
 
     pub(in crate::cpu) fn norm(&self, shape: NormShape) -> Result<Measurement, Unavailable> {
-        match self.trial.dtype {
-            Dtype::F32 => self.norm_of::<f32>(shape),
-            Dtype::Bf16 => self.norm_of::<Bf16>(shape),
-            other => Err(unwritten(format_args!("norms of {other} are"))),
-        }
+        by_dtype!(self.norm_of(shape), "norms of {} are")
     }
 
     fn norm_of<E: Element>(&self, shape: NormShape) -> Result<Measurement, Unavailable> {
-        let work = shape.work(self.trial.dtype);
-        let bytes = work.bytes.stream.map_or(0.0, Bytes::get);
-        self.fits(bytes)?;
-        let team = NormTeam::<E>::of(shape, self.cpus.len()).ok_or_else(no_room)?;
-        let (observed, said) = self.watch(&team);
-        let mut seen = self.measurement(observed, bytes, work);
+        let team = || NormTeam::<E>::of(shape, self.cpus.len());
+        let (mut seen, _, said) = self.of_team(shape.work(self.trial.dtype), team)?;
         seen.verification = worst(said, E::TOLERANCE)?;
-        seen.method.data = Some(DataPattern::Uniform);
-        seen.method.instructions = Some(Isa::widest().as_str().to_owned());
         Ok(seen)
     }
 }
