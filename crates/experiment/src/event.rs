@@ -151,8 +151,10 @@ pub enum RunNote {
         /// Its folder's name.
         level: String,
     },
-    /// A level of an earlier run is none of the sweep that was resumed.
-    #[error("{level} was measured before and is no level of this sweep; its folder is set aside")]
+    /// The sweep that was resumed did not come to a level of the earlier run.
+    #[error(
+        "{level} was measured before, and the resumed sweep did not come to it; its folder is set aside"
+    )]
     LevelSetAside {
         /// Its folder's name.
         level: String,

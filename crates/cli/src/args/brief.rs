@@ -8,7 +8,7 @@ const FIRST: &str = "
     base-url model backend a b over from to search dataset-name random-input-len random-output-len num-prompts levels rates
     max-concurrency request-rate level-seconds rounds budget slo goodput tolerance model-config hardware tp host port out json
     save-result verbose help isl osl context batch goal gpu-hour html as explain svg chart csv markdown metrics fail-on force rate
-    headroom spare gpus-per-replica axes maximize minimize knee
+    headroom spare gpus-per-replica axes maximize minimize knee device seconds threads import
 ";
 
 /// A command with more flags than this has others too.
@@ -26,8 +26,9 @@ pub(super) fn help(command: Command) -> Command {
 
 /// `arg` as `-h` shows it, if it does.
 fn first(arg: Arg) -> Arg {
-    let is_first =
+    let is_named =
         arg.get_long().is_some_and(|long| FIRST.split_whitespace().any(|one| one == long));
+    let is_first = is_named || arg.is_positional();
     match arg.get_help().cloned() {
         Some(help) if is_first => {
             let short = first_sentence(&help);

@@ -74,7 +74,7 @@ fn a_proxy_from_the_environment_is_used_and_said_and_recorded() {
 
     let ended = end(fizeau(&arguments).env("all_proxy", "socks5://me:s3cret@h:1"));
     assert_eq!(ended.code, USAGE, "{ended:?}");
-    assert!(ended.err.contains("the proxy of all_proxy"), "{}", ended.err);
+    assert!(ended.err.starts_with("error: the proxy of all_proxy"), "{}", ended.err);
     assert!(!ended.err.contains("s3cret"), "{}", ended.err);
 
     // It plays no part where the server is on loopback.

@@ -102,7 +102,7 @@ impl ConnectionSpec {
             .proxy(self.proxy.clone())
             .balance(self.balance)
             .http_version(self.http_version);
-        target.proxies().blame(InputField::BaseUrl)?;
+        target.proxies().blame(InputField::Connections)?;
         self.trust.apply(target)
     }
 

@@ -20,6 +20,8 @@ pub struct RoundFigures {
     withheld: Vec<(LevelFigure, u64, u64)>,
     /// How many requests failed, and of how many; unknown of pairs that were collected.
     failures: Option<CountOf>,
+    /// How many requests were good, and of how many; unknown without goals.
+    good: Option<CountOf>,
 }
 
 impl RoundFigures {
@@ -40,6 +42,10 @@ impl RoundFigures {
             known: LevelFigure::all().filter_map(measured).collect(),
             withheld: LevelFigure::all().filter_map(withheld).collect(),
             failures: Some(CountOf { count: requests.failures(), of: requests.answerable() }),
+            good: level
+                .goodput
+                .as_ref()
+                .map(|all| CountOf { count: all.good, of: all.sent + all.unsent }),
         }
     }
 
@@ -50,10 +56,16 @@ impl RoundFigures {
         self.get(LevelFigure::FAILED_SHARE).is_some_and(|share| share > 0.0)
     }
 
-    /// How many requests failed in all `runs`, and of how many; none where that is not known of each.
-    pub(super) fn failures_of(runs: &[Self]) -> Option<CountOf> {
+    /// Of a `figure` that is a share of requests: how many of all `runs` it counts, and of how many; none where that is not known of
+    /// each.
+    pub(super) fn counts_of(runs: &[Self], figure: LevelFigure) -> Option<CountOf> {
+        let counted = |run: &Self| match figure {
+            LevelFigure::FAILED_SHARE => run.failures,
+            LevelFigure::GOOD_SHARE => run.good,
+            _ => None,
+        };
         runs.iter().try_fold(CountOf { count: 0, of: 0 }, |sum, run| {
-            let CountOf { count, of } = run.failures?;
+            let CountOf { count, of } = counted(run)?;
             Some(CountOf { count: sum.count + count, of: sum.of + of })
         })
     }
@@ -72,7 +84,12 @@ impl RoundFigures {
 
 impl FromIterator<(LevelFigure, f64)> for RoundFigures {
     fn from_iter<I: IntoIterator<Item = (LevelFigure, f64)>>(figures: I) -> Self {
-        Self { known: figures.into_iter().collect(), withheld: Vec::new(), failures: None }
+        Self {
+            known: figures.into_iter().collect(),
+            withheld: Vec::new(),
+            failures: None,
+            good: None,
+        }
     }
 }
 

@@ -32,10 +32,10 @@ impl ComparisonTable {
     /// Repeats of the baseline against repeats of the candidate, in no order. How much the runs of a side differ among themselves is
     /// how uncertain the difference is, whatever the reason: Student's test of two samples with one variance, which takes one run on a
     /// side where the other has several, as a new version has against the history of the old. Where no run differs from those of its
-    /// side, as shares of 100 % do not, p is that of a permutation: of 3 runs and 1 at least 1/4.
+    /// side, as simulated runs of one seed do not, p is that of a permutation: of 3 runs and 1 at least 1/4.
     ///
-    /// Of the share of failed requests Fisher's test of all requests of both sides stands beside, and the greater p decides: a
-    /// difference is more than runs differ among themselves, and more than so many requests fail by chance. Where the runs do not
+    /// Of the shares of failed and of good requests Fisher's test of all requests of both sides stands beside, and the greater p decides: a
+    /// difference is more than runs differ among themselves, and more than so many requests fail, or are good, by chance. Where the runs do not
     /// differ it decides alone, as of one run each.
     ///
     /// A run that lacks a figure is left out for it.
@@ -95,14 +95,13 @@ fn row(
     ComparedFigure { figure, stands_for: None, is_decided, baseline, candidate, tested }
 }
 
-/// What the requests of all runs of both sides say of failures, where their counts are known.
+/// What the requests of all runs of both sides say of a share of them, where their counts are known.
 fn by_counts(
     figure: LevelFigure,
     baseline: &[RoundFigures],
     candidate: &[RoundFigures],
 ) -> Option<NamedTest> {
-    let of_failures = figure == LevelFigure::FAILED_SHARE;
-    let counts = |runs: &[RoundFigures]| RoundFigures::failures_of(runs).filter(|_| of_failures);
+    let counts = |runs: &[RoundFigures]| RoundFigures::counts_of(runs, figure);
     let p = fisher_exact(counts(baseline)?, counts(candidate)?)?;
     Some(NamedTest { test: ComparisonTest::FisherExact, p })
 }

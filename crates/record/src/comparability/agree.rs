@@ -49,7 +49,9 @@ pub(crate) fn must_agree(
 ) -> Vec<ChangedField> {
     let differing = baseline.differing(candidate, &MUST_AGREE);
     // Of sweeps each level has arrivals of its own: those of loads that both have must agree, whatever else there is.
-    let by_level = is_sweep(baseline) && is_sweep(candidate);
+    let by_level = is_sweep(baseline)
+        && is_sweep(candidate)
+        && turns(baseline).zip(turns(candidate)).is_none_or(|(one, other)| one == other);
     let bears = |differing: &ChangedField| {
         let has_none = is_at(&differing.field, &NO_BEARING)
             || by_level && differing.field == ARRIVALS
@@ -103,6 +105,13 @@ pub(super) fn changed(baseline: &DocumentFields, candidate: &DocumentFields) -> 
         !refused && !is_noise && !is_untold(differing, baseline, candidate)
     };
     differing.into_iter().filter(shown).collect()
+}
+
+/// What the words of its arrivals say of turns; none where they list rates in place of that.
+fn turns(run: &DocumentFields) -> Option<&str> {
+    let words = run.get(ARRIVALS)?;
+    let said = words.split_once("; turns: ").map_or("", |(_, turns)| turns);
+    (!words.contains("open loop at ")).then_some(said)
 }
 
 /// Whether its levels have loads of their own.

@@ -82,7 +82,7 @@ impl Shown<'_, WhatIf> {
         put(
             out,
             format_args!(
-                "<section>\n<h2>Highest output tokens/s a device within {}</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+                "<section>\n<h2>Operating point of each within {}</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
                  aria-label=\"Operating points\">\n<table>\n<thead>\n<tr><th scope=\"col\"></th><th scope=\"col\" \
                  class=\"left\">configuration</th><th scope=\"col\">devices</th><th scope=\"col\">load</th><th \
                  scope=\"col\">req/s</th><th scope=\"col\">out tok/s</th><th scope=\"col\">a device</th>",

@@ -58,7 +58,7 @@ impl Shown<'_, WhatIf> {
     fn goals(&self, out: &mut String) {
         let Some(slo) = self.slo() else { return };
         out.push('\n');
-        sentence(out, &format!("Highest output tokens/s a device within {}:", words(slo)));
+        sentence(out, &format!("Operating point of each within {}:", words(slo)));
         let chosen = self.chosen();
         if let Some(first) = chosen.first() {
             // What is in requests or tokens per second says so itself.
@@ -92,7 +92,9 @@ impl Shown<'_, WhatIf> {
         figure: impl Fn(&WhatIfVariant, &LevelReport) -> Option<f64>,
     ) {
         let loads = self.loads();
-        let is_mixed = loads.iter().any(|load| load.concurrency().is_some());
+        let closed = loads.iter().filter(|load| load.concurrency().is_some()).count();
+        let is_mixed = closed > 0 && closed < loads.len();
+        let width = if is_mixed { 8 } else { 6 };
         let ran: Vec<usize> = (0..self.variants().len())
             .filter(|&index| self.variants().get(index).is_some_and(|of| of.outcome.is_ok()))
             .collect();
@@ -118,14 +120,14 @@ impl Shown<'_, WhatIf> {
             out.push('\n');
             sentence(out, &format!("{title}, by {}", kind(&loads)));
             let heads: String = abreast.iter().map(|i| format!("{:>8} ", letter(*i))).collect();
-            line(out, &format!("        {heads}"));
+            line(out, &format!("  {:width$}{heads}", ""));
             for (load, cells) in loads.iter().zip(rows) {
                 let cells: String = cells.iter().map(|cell| shown(cell, decimals)).collect();
                 let unit = match load {
                     LevelLoad::Rate(_) if is_mixed => "/s",
                     LevelLoad::Rate(_) | LevelLoad::Concurrency(_) => "",
                 };
-                line(out, &format!("  {:>6}{cells}", format!("{}{unit}", load.number())));
+                line(out, &format!("  {:>width$}{cells}", format!("{}{unit}", load.number())));
             }
         }
     }

@@ -26,9 +26,12 @@ const UNTESTED: &str = "a run that was imported without tapes has no requests an
                         them";
 
 pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
+    if let Some(flag) = args.view.flag() {
+        bail!("{flag} takes one run: use `fizeau report RUN {flag} ...` for each");
+    }
     refuse_if!(
-        args.json || args.markdown || args.export.is_wanted() || args.view.is_asked(),
-        "--json, --markdown and the exports (--csv, --parquet, --prometheus, --push) take one run: use `fizeau report RUN` \
+        args.json || args.markdown || args.export.is_wanted(),
+        "--json, --markdown and the exports (--csv, --requests-csv, --parquet, --prometheus, --push) take one run: use `fizeau report RUN` \
          for each, or `fizeau compare A B --json` for the comparison"
     );
     let SeveralRuns { runs, own } = read(args, paths)?;

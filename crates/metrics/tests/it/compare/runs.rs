@@ -156,6 +156,35 @@ fn where_no_run_varies_a_difference_is_as_likely_as_the_way_the_runs_are_dealt()
     assert!((p - 2.0 / 252.0).abs() < 1e-12 && answer == ComparisonAnswer::Worse);
 }
 
+/// Runs in which so many of 500 requests come too late for the goal.
+fn late(runs: &[u64]) -> Vec<RoundFigures> {
+    let goals: GoodputGoals = "ttft:100".parse().unwrap();
+    let run = |&late: &u64| {
+        let tapes: Vec<_> = (0..500)
+            .map(|k| {
+                let first = 10 * k + if k < late { 500 } else { 50 };
+                tape(10 * k, &[(first, 1), (first + 10, 1)])
+            })
+            .collect();
+        RoundFigures::of(&LevelSummary::of(&tapes, &goals))
+    };
+    runs.iter().map(run).collect()
+}
+
+/// Runs that are all alike know no spread, but how many requests each share is of.
+#[test]
+fn a_share_of_good_requests_that_collapses_is_worse_and_one_miss_is_not() {
+    let answer = |a: &[u64], b: &[u64]| {
+        let figures = FigureChoice::only([LevelFigure::GOOD_SHARE]);
+        let settings = ComparisonSettings { figures, ..settings() };
+        let table = ComparisonTable::of_runs(&late(a), &late(b), &settings).unwrap();
+        table.rows[0].answer().unwrap()
+    };
+    assert_eq!(answer(&[0, 0, 0], &[475]), ComparisonAnswer::Worse);
+    assert_eq!(answer(&[0, 0, 0], &[500, 500, 500]), ComparisonAnswer::Worse);
+    assert_eq!(answer(&[0, 0, 0], &[1]), ComparisonAnswer::NoDetectableDifference);
+}
+
 /// Whether more requests fail is asked of repeats as of single runs: by how much runs differ, and by how many of their requests fail.
 #[test]
 fn repeats_of_which_more_requests_fail_are_worse_and_one_failure_is_not() {

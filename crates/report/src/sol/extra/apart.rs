@@ -32,9 +32,9 @@ impl SolExtra {
         if let Some(split) = apart.best_split(of.load, apart.devices()) {
             aside.word(
                 "best_split",
-                "best split of them",
+                "best split of the devices",
                 format!(
-                    "{} for prefill, {} for decode: {:.2} requests/s, {:.2} times the rate undivided",
+                    "{} for prefill, {} for decode: {:.2} requests/s, {:.2} times the rate without a split",
                     split.prefill_instances,
                     split.decode_instances,
                     split.answer.expected.requests_per_s.get(),
