@@ -78,7 +78,8 @@ fn a_proxy_from_the_environment_is_used_and_said_and_recorded() {
     assert!(!ended.err.contains("s3cret"), "{}", ended.err);
 
     // It plays no part where the server is on loopback.
-    let straight = bench(&scratch.path("straight"), &["--base-url", &proxy.base_url()]);
+    let (out, url) = (scratch.path("straight"), proxy.base_url());
+    let straight = bench(&out, &["--base-url", &url]);
     let ended = end(fizeau(&straight).env("all_proxy", "socks5://me:s3cret@h:1"));
     assert!(ended.out.contains("Report: "), "{ended:?}");
 }
