@@ -112,6 +112,8 @@ pub(crate) fn quickest<'a>(rows: impl Iterator<Item = &'a ProbeRow>) -> Vec<Quic
             None => curves.push((shape.clone(), vec![point])),
         }
     }
+    // One size alone is no curve, and stands before none.
+    curves.retain(|(_, points)| points.len() > 1);
     let others = |shape: &CollectiveShape| {
         let alike = curves
             .iter()

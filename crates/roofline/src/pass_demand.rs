@@ -296,6 +296,8 @@ impl PassDemand for PassSums {
         match self.spread_within(reach) {
             Some(_) if self.prompts == 1.0 => self.as_pass().last_pairs(reach),
             Some(spread) => {
+                // The variance is of those that decode.
+                let spread = ContextSpread { variance: None, ..spread };
                 self.prompts * spread.least_seen(reach, self.prompt_context / self.prompts)
             }
             None => self.prompt_context.min(self.prompts * reach.seen),

@@ -28,15 +28,17 @@ pub(crate) fn fastest(device: &Device, format: Format) -> f64 {
 /// engines do: a sentence each.
 pub(crate) fn notes(model: &Model, device: &Device) -> Vec<String> {
     let mut kinds: Vec<(MultiplyKind, Vec<Format>)> = Vec::new();
-    let weights = model.tensors().into_iter().map(|tensors| tensors.format);
-    for format in weights.chain([model.kv_cache().attended()]) {
+    // What is multiplied, and what it is called.
+    let weights = model.tensors().into_iter().map(|tensors| (tensors.format, tensors.format));
+    let cache = (model.kv_cache().attended(), model.kv_cache());
+    for (format, named) in weights.chain([cache]) {
         let Some(kind) = MultiplyKind::of(format, device) else {
             continue;
         };
         match kinds.iter_mut().find(|known| known.0 == kind) {
-            Some((_, formats)) if formats.contains(&format) => {}
-            Some((_, formats)) => formats.push(format),
-            None => kinds.push((kind, vec![format])),
+            Some((_, formats)) if formats.contains(&named) => {}
+            Some((_, formats)) => formats.push(named),
+            None => kinds.push((kind, vec![named])),
         }
     }
     kinds.iter().map(|(kind, formats)| kind.arithmetic_note(formats, device)).collect()

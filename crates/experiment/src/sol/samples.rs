@@ -54,7 +54,7 @@ pub enum SampleError {
         verdict: String,
     },
     /// It was served in a way that a fit has no account of: it is left out by rule.
-    #[error("concurrency {concurrency}: it is {serving}")]
+    #[error("concurrency {concurrency}: served with {serving}")]
     Serving {
         /// Its requests in flight.
         concurrency: u64,
@@ -86,13 +86,13 @@ pub enum SampleError {
 #[non_exhaustive]
 pub enum UnfittedServing {
     /// Steps yield several tokens, and how many drafts are accepted is not known.
-    #[error("of speculative decoding")]
+    #[error("speculative decoding")]
     Drafts,
     /// Prompts are read on other devices than replies are decoded on.
-    #[error("of prefill and decode apart")]
+    #[error("prefill and decode apart")]
     Apart,
     /// Prompts were meant to be cached, and no reply says how much of them was.
-    #[error("of cached prompts, of which replies do not say how much was cached")]
+    #[error("cached prompts, and no reply says how much was cached")]
     UnknownCache,
 }
 

@@ -45,10 +45,9 @@ fn add(reading: &mut Reading<'_>, place: usize, row: &Row<'_>) {
     let [Some(m), Some(n), Some(k)] = sizes else {
         return reading.skip(place, "one of its sizes is not a number");
     };
-    // By rows the result has its columns first.
-    let [rows, columns] = [n, m];
     let batch = row.count("batch_count").unwrap_or(1).max(1);
-    let shape = GemmShape { m: rows, n: columns, k, batch };
+    // By rows the result has its columns first.
+    let shape = GemmShape { m: n, n: m, k, batch };
     let computes_in =
         row.text("compute_type").and_then(cell::dtype).filter(|dtype| *dtype == Dtype::Tf32);
     let operand = computes_in.or_else(|| row.text("a_type").and_then(cell::dtype));

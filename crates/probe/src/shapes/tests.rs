@@ -68,8 +68,6 @@ fn latent_attention_is_absorbed_in_a_decode_step_alone() {
     assert!(roles(ModelPass::prefill(4096)).contains(&"all_reduce".to_owned()));
 }
 
-/// Eight attention groups of one device that share the experts in eight groups: attention works on an eighth of the sequences with all
-/// heads, experts on all tokens with an eighth of the experts.
 /// Benchmarks of decode steps name no mask, since a single query sees all keys with one and without. Of several it matters.
 #[test]
 fn a_single_query_has_no_mask() {
@@ -85,6 +83,8 @@ fn a_single_query_has_no_mask() {
     }
 }
 
+/// Eight attention groups of one device that share the experts in eight groups: attention works on an eighth of the sequences with all
+/// heads, experts on all tokens with an eighth of the experts.
 #[test]
 fn attention_groups_share_sequences_and_expert_groups_share_experts() {
     let pass = ModelPass::decode(64, 1024);

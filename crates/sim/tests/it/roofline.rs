@@ -77,13 +77,14 @@ proptest! {
     }
 }
 
-/// 1.319e14 FLOP at 989.5 TFLOP/s: 133.3 ms. The prompt's cache is no constraint beside that.
+/// 1.319e14 FLOP at 989.5 TFLOP/s: 133.3 ms; the bound leaves out what is behind the last cache, and has 1.280e14. The prompt's cache is
+/// no constraint beside that.
 #[test]
-fn an_ideal_prompt_is_the_bound() {
+fn an_ideal_prompt_computes_all_layers_for_all_tokens() {
     let step = ideal().step_time(&prompt(8_192));
     assert_eq!(format!("{:.1}", step.as_millis_f64()), "133.3");
     let bound = scenario().system().bound_pass(&Pass::prefill(8_192.0, 0.0)).total;
-    assert!(step.as_nanos().abs_diff(bound.to_nanos().unwrap().as_nanos()) <= 1);
+    assert_eq!(format!("{:.1}", bound.to_millis().get()), "129.3");
 }
 
 /// The whole engine stays below the whole bound, and not far below it.

@@ -3,7 +3,7 @@
 use fizeau_core::{Nanos, split_mix};
 
 use super::{Failure, Measuring, clock, fill, floats, sampled};
-use crate::cuda::driver::{Address, Argument, Driver, Launch, timed, with_arrays};
+use crate::cuda::driver::{Address, Argument, Driver, Launch, Properties, timed, with_arrays};
 use crate::cuda::error::CudaError;
 use crate::cuda::ptx::{self, COMBINE_THREADS, Fill, HEAD_DIM, PAGE_TOKENS, PagedDecode};
 use crate::cuda::sweep::sweep;
@@ -146,10 +146,13 @@ fn element(seed: u32, index: u64) -> f64 {
     f64::from(f32::from_bits(if index.is_multiple_of(2) { word << 16 } else { word & 0xffff_0000 }))
 }
 
-/// From as many query heads to a head of keys on the kernel has more instructions for each byte than current devices have time for. Of each
-/// token a query head costs 24 of a warp beside 19 for all, for 512 bytes: with four, 0.93 x 10^12 a second, which the multiprocessors of
-/// an H200 start at 1.755 GHz (132, four each), are 4.1 of its 4.8 TB/s, with eight 2.2.
-const LIMITED_BY_INSTRUCTIONS: u32 = 4;
+/// Whether the kernel's instructions take longer than its bytes. Of each token a query head costs 24 of a warp beside 19 for all, for 512
+/// bytes, and a multiprocessor starts four a cycle: with four query heads an H200 reaches at most 4.7 of its 4.8 TB/s, with eight 2.5.
+fn is_limited_by_instructions(of: &Properties, group: u32) -> bool {
+    let starts = 4.0 * f64::from(of.multiprocessors) * f64::from(of.clock_khz) * 1e3;
+    let memory = 2.0 * f64::from(of.memory_clock_khz) * 1e3 * f64::from(of.memory_bus_bits) / 8.0;
+    512.0 * starts / (24.0 * f64::from(group) + 19.0) < memory
+}
 
 const Q_SEED: u32 = 11;
 const K_SEED: u32 = 12;
@@ -201,7 +204,7 @@ impl Measuring<'_> {
                 "a straightforward kernel of this crate, each sequence in {} parts that a second launch combines: a tuned one may be faster",
                 swept.best
             ));
-            if cache.shape.group >= LIMITED_BY_INSTRUCTIONS {
+            if is_limited_by_instructions(driver.properties(), cache.shape.group) {
                 seen.notes.push(format!(
                     "with {} query heads to a head of keys its instructions limit it, and not memory",
                     cache.shape.group

@@ -187,6 +187,10 @@ impl Quantization {
             }
         }
         for (pattern, numbers) in experts {
+            if self.lookups.are_over() {
+                unread.push(pattern);
+                continue;
+            }
             let all = self.sizes.experts().is_some_and(|count| numbers.len() as u64 >= count);
             if !all || self.set_pattern(&pattern, format) == MatchedModule::Nothing {
                 unknown.push(pattern);

@@ -152,7 +152,7 @@ pub(super) struct Lookups {
 }
 
 impl Lookups {
-    /// Some ten thousand times what published configs take; a file of a megabyte could ask for hours.
+    /// Some fifty times what published configs take; a file of a megabyte could ask for hours.
     pub(super) const fn new() -> Self {
         Self { left: 8_000_000 }
     }
