@@ -56,10 +56,18 @@ fn a_goal_that_no_run_could_judge_is_refused_before_anything_is_sent() {
     let scratch = Scratch::new("decision-lacking");
     let ended = swept(&scratch.path("out"), &["--slo", "goodput>0.9"]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
-    assert!(ended.err.contains("goodput needs goals for single requests (--goodput)"), "{ended:?}");
+    assert!(
+        ended
+            .err
+            .contains("the share of good requests needs goals for single requests (--goodput)"),
+        "{ended:?}"
+    );
     let agent = swept(&scratch.path("agent"), &["--prefer", "agent"]);
     assert_eq!(agent.code, Some(2), "{agent:?}");
-    assert!(agent.err.contains("--prefer agent: goodput needs goals"), "{agent:?}");
+    assert!(
+        agent.err.contains("--prefer agent: the share of good requests needs goals"),
+        "{agent:?}"
+    );
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn what_cannot_be_is_refused_before_anything_is_sent() {
     let cases: [(&[&str], &[&str]); 8] = [
         (&["--model-config", &small], &["--hardware", "--model-config"]),
         (&["--hardware", "h100-sxm"], &["--model-config", "--hardware"]),
-        (&["--tp", "2"], &["--model-config and --hardware"]),
+        (&["--tp", "2"], &["--model-config NAME and --hardware NAME"]),
         (&["--model-config", &small, "--hardware", "h100-sxm", "--tp", "3"], &["3"]),
         (&["--model-config", &small, "--hardware", "h100-sxm", "--weights", "fp9"], &["fp9"]),
         (&["--model-config", &small, "--hardware", "h100-sxm", "--memory-share", "2"], &["share"]),

@@ -116,8 +116,8 @@ fn the_flags_of_the_recipes_are_flags() {
     let args = args.replace("64,256,1024", "64;256;1024").replace(", ", " ").replace(';', ",");
     let scripts = ["slurm.sbatch", "slurm-array.sbatch", "mpirun.sh"].map(recipe);
     let line = |text: &str| {
-        let found =
-            text.lines().find_map(|line| line.split_once("fizeau sweep").map(|(_, rest)| rest));
+        let mut commands = text.lines().filter(|line| !line.starts_with('#'));
+        let found = commands.find_map(|line| line.split_once("fizeau sweep").map(|(_, rest)| rest));
         format!("sweep{}", found.unwrap())
     };
     for line in scripts.iter().map(|text| line(text)).chain([args]) {

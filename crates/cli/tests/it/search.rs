@@ -147,7 +147,7 @@ fn what_no_load_meets_is_said_with_the_nearest() {
 fn what_makes_no_search_is_refused_before_anything_is_sent() {
     let wrong = [
         (&["--slo", "goodput>0.99"][..], "--goodput"),
-        (&["--slo", "rps>10"], "a goal that more load breaks"),
+        (&["--slo", "rps>10"], "a goal that gets worse with load"),
         (&["--from", "9", "--to", "2"], "the lower load comes first"),
         (&["--max-runs", "2"], "at least 3"),
         (&["--tolerance", "0"], "above 0"),

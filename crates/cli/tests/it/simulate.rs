@@ -34,7 +34,7 @@ fn a_level_has_the_files_and_the_blocks_of_a_bench() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.err.is_empty(), "{}", ended.err);
     let (first, _) = ended.out.split_once('\n').unwrap();
-    assert!(first.starts_with("simulated in virtual time, not measured: "), "{first}");
+    assert!(first.starts_with("Simulated in virtual time, not measured: "), "{first}");
     for words in
         ["Serving Benchmark Result", "Measured by:", "no client: simulated", "Verdict:", "TP2"]
     {
@@ -173,7 +173,10 @@ fn one_level_is_held_against_the_goal_that_was_asked_for() {
     assert!(loose.out.contains("met at the loose end only"), "{}", loose.out);
     let lacking = simulate(&format!("{LINE} --slo goodput>0.9"), &scratch.path("lacking"));
     assert_eq!(lacking.code, Some(2), "{lacking:?}");
-    assert!(lacking.err.contains("goodput needs goals for single requests"), "{lacking:?}");
+    assert!(
+        lacking.err.contains("the share of good requests needs goals for single requests"),
+        "{lacking:?}"
+    );
     let silent = simulate(LINE, &scratch.path("silent"));
     assert!(line(&silent.out).is_empty(), "{}", silent.out);
 }

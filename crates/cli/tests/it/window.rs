@@ -36,7 +36,7 @@ fn a_window_that_was_asked_for_stands_beside_the_whole_run() {
     assert_eq!(window["metrics"]["ttft_ms"]["n"], 24);
     assert_eq!(summary["metrics"]["ttft_ms"]["n"], 40);
     assert_eq!(summary["throughput"]["window"], "whole_run");
-    let line = "Part asked for:                          24 of 40 in ";
+    let line = "Part requested:                          24 of 40 in ";
     assert!(
         said.contains(line) && said.contains("  Excluded first/last:                   10 / 6\n"),
         "{said}"

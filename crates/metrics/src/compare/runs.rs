@@ -32,7 +32,8 @@ impl ComparisonTable {
     /// Repeats of the baseline against repeats of the candidate, in no order. How much the runs of a side differ among themselves is
     /// how uncertain the difference is, whatever the reason: Student's test of two samples with one variance, which takes one run on a
     /// side where the other has several, as a new version has against the history of the old. Where no run differs from those of its
-    /// side, as simulated runs of one seed do not, p is that of a permutation: of 3 runs and 1 at least 1/4.
+    /// side, as simulated runs of one seed do not, any difference in times and rates is one; of a share of requests whose counts are not
+    /// known p is that of a permutation: of 3 runs and 1 at least 1/4.
     ///
     /// Of the shares of failed and of good requests Fisher's test of all requests of both sides stands beside, and the greater p decides: a
     /// difference is more than runs differ among themselves, and more than so many requests fail, or are good, by chance. Where the runs do not
@@ -89,7 +90,14 @@ fn row(
         None if a.iter().chain(&b).any(|value| !value.is_finite()) => {
             Err(UntestedReason::NotANumber)
         }
-        None => Ok(tested(&a, &b, by_counts(figure, baseline, candidate), settings)),
+        None => {
+            let without_spread = match figure {
+                LevelFigure::GOOD_SHARE | LevelFigure::FAILED_SHARE => by_splits,
+                _ => as_they_are,
+            };
+            let counts = by_counts(figure, baseline, candidate);
+            Ok(tested(&a, &b, counts, without_spread, settings))
+        }
     };
     let (baseline, candidate) = (mean(&a), mean(&b));
     ComparedFigure { figure, stands_for: None, is_decided, baseline, candidate, tested }
@@ -106,10 +114,14 @@ fn by_counts(
     Some(NamedTest { test: ComparisonTest::FisherExact, p })
 }
 
+/// By the difference, and how many runs there are of both sides.
+type TestWithoutSpread = fn(f64, usize, usize) -> NamedTest;
+
 fn tested(
     a: &[f64],
     b: &[f64],
     counts: Option<NamedTest>,
+    without_spread: TestWithoutSpread,
     settings: &ComparisonSettings,
 ) -> TestFindings {
     let squares = |values: &[f64], of: Moments| match values {
@@ -129,7 +141,7 @@ fn tested(
     };
     let mut tests: Vec<NamedTest> = moving.map(t).into_iter().chain(counts).collect();
     if tests.is_empty() {
-        tests.push(by_splits(estimate, a.len(), b.len()));
+        tests.push(without_spread(estimate, a.len(), b.len()));
     }
     // Runs may be alike by chance, and requests may fail together: it takes both to tell the sides apart.
     tests.sort_by(|one, other| other.p.get().total_cmp(&one.p.get()));
@@ -141,8 +153,14 @@ fn tested(
     TestFindings::new(n, of_a.mean, difference, moving, tests)
 }
 
-/// Where no run differs from those of its side: how many of all ways to deal as many runs to both sides set them this far apart, which
-/// is this one, and of equally many also its reverse.
+/// Times and rates of several runs that are alike to the last digit are of one simulation: any difference is one.
+fn as_they_are(estimate: f64, _: usize, _: usize) -> NamedTest {
+    let p = PValue::clipped(if estimate == 0.0 { 1.0 } else { 0.0 });
+    NamedTest { test: ComparisonTest::TwoSampleT, p }
+}
+
+/// Where the share of no run differs from those of its side, as of 100 %: how many of all ways to deal as many runs to both sides set
+/// them this far apart, which is this one, and of equally many also its reverse.
 fn by_splits(estimate: f64, n: usize, m: usize) -> NamedTest {
     let ways: f64 = (1..=n.min(m)).map(|k| (n.max(m) + k) as f64 / k as f64).product();
     let as_far = if n == m { 2.0 } else { 1.0 };

@@ -154,7 +154,7 @@ fn a_sweep_is_resumed_by_a_run_that_asks_for_the_same() {
     assert_eq!(differing(&|_| {}), [""; 0]);
     assert_eq!(differing(&|now| now.version = "another".to_owned()), [""; 0]);
     assert_eq!(differing(&|now| now.setup.command_line.push("--quiet".to_owned())), [""; 0]);
-    assert_eq!(differing(&|now| now.slo = Some("p99 ttft<1s".to_owned())), [""; 0]);
+    assert_eq!(differing(&|now| now.slo = Some("p99 ttft<1s".to_owned())), ["slo"]);
     assert_eq!(
         differing(&|now| now.setup.endpoint.model = "m".to_owned()),
         ["setup.endpoint.model"]

@@ -39,11 +39,11 @@ fn the_table_says_all_in_eighty_columns() {
     let table = table();
     let view = ComparisonView { table: &table, baseline: "v1", candidate: "v2" };
     let text = Shown(&view).text(Verbosity::Full);
-    let expected = "                     v1    v2   change          interval       p  result
+    let expected = "                     v1    v2   change          interval  adj. p  result
 p50 TTFT, ms       50.2  48.2  -4.02 %  -4.38 to -3.66 %  <0.001  better
 p99 TTFT, ms          -     -  the baseline does not have this figure
 output TPS, tok/s   100   100  +0.00 %  -0.25 to +0.25 %    1.00  not detected
-For information only (p is not corrected for several tests):
+For information only (p is not adjusted for several tests):
 RPS, req/s         10.0  10.0  +0.00 %  -0.25 to +0.25 %    1.00  -
 ";
     assert!(text.starts_with(expected), "{text}");

@@ -103,7 +103,7 @@ fn the_highest_rate_lies_between_the_tested_ones() {
     assert!((edge.load.low() - 5.8).abs() < 1e-9 && (edge.load.high() - 6.2).abs() < 1e-9);
     let text = said(&report);
     for part in [
-        "Operating point: 4 requests/s asked for, 4.00 completed: the most requests/s within the goals; the tightest goal is p99 TTFT, 40 % below its limit",
+        "Operating point: 4 requests/s offered, 4.00 completed: the most requests/s within the goals; the tightest goal is p99 TTFT, 40 % below its limit",
         "p99 TTFT <= 500 ms: met, measured 300 ms, margin 40 %",
         "Highest rate within the goals: about 6.0 requests/s (5.8 to 6.2), interpolated between the tested 4 and 8; 6.0 (5.8 to 6.2) requests/s completed",
         "Beyond it p99 TTFT <= 500 ms breaks first, by 40 %: 700 ms at 8",
@@ -242,9 +242,9 @@ fn a_range_is_answered_at_both_ends() {
     assert_eq!(report.operating_point().level(), Some(0));
     let text = said(&report);
     for part in [
-        "Operating point: 2 requests/s asked for, 2.00 completed: the most requests/s within the goals; the tightest goal is p99 TTFT, 50 % below its limit",
+        "Operating point: 2 requests/s offered, 2.00 completed: the most requests/s within the goals; the tightest goal is p99 TTFT, 50 % below its limit",
         "Highest rate within the goals: about 3.00 requests/s",
-        "At the loose end (p99 ttft<=700ms): 4 requests/s asked for, 4.00 completed: the most requests/s within the goals; the tightest goal is p99 TTFT, 14 % below its limit",
+        "At the loose end (p99 ttft<=700ms): 4 requests/s offered, 4.00 completed: the most requests/s within the goals; the tightest goal is p99 TTFT, 14 % below its limit",
         "Highest rate within the goals: about 5.00 requests/s",
         "The range buys +66.7 % requests/s at the highest load: 5.00 against 3.00",
     ] {

@@ -9,7 +9,7 @@ use crate::decision::{rate, said, sweep};
 fn a_goal_has_the_digits_of_the_table_and_its_own_as_given() {
     let report = sweep(vec![rate(31.739, 1_671.0, 30.0)], "p99 ttft<2000ms");
     let text = said(&report);
-    assert!(text.contains("31.739 requests/s asked for, 31.7 completed"), "{text}");
+    assert!(text.contains("31.739 requests/s offered, 31.7 completed"), "{text}");
     assert!(text.contains("p99 TTFT < 2000 ms: met, measured 1670 ms"), "{text}");
     let near = sweep(vec![rate(4.0, 1_999.96, 80.0)], "p99 ttft<2000ms");
     assert!(said(&near).contains("met, measured 1999.96 ms"), "{}", said(&near));

@@ -61,8 +61,8 @@ fn at_80_columns_what_limits_it_is_there_and_what_is_not_is_named() {
     let narrow = "Speed of light of h100-sxm (one device), reached by phase:
                                     tok/s     tok/s  tok/s
   load  prefill  decode  output  measured  expected  bound  limits
-31.739     25 %    72 %    67 %      3460      3620   5180  compute/weights
- 44.67     25 %    72 %    67 %      3460      3620   5180  compute/weights
+31.739     25 %    72 %    67 %      3460      3620   5190  compute/weights
+ 44.67     25 %    72 %    67 %      3460      3620   5190  compute/weights
 Prefill: TTFT. Decode: TPOT of a step with the sequences that were decoding.
     Output: tokens/s of the whole. Expected: the roofline model, without an
     engine's overheads. Bound: nothing can be faster. Limits: of prefill/decode,

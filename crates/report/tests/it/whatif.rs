@@ -74,7 +74,7 @@ fn every_column_has_its_unit() {
     let text = Shown(&report()).text();
     let head = "\
                                       tok/s        ms        ms        ms
-        load    req/s  out tok/s   a device  TTFT p99  TPOT p99  E2EL p99   to A
+        load    req/s  out tok/s   a device  TTFT p99  TPOT p99  E2EL p99   vs A
 ";
     assert!(text.contains(head), "{text}");
 }

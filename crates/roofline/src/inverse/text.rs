@@ -60,12 +60,12 @@ impl FromStr for ServingGoal {
             let wrong = || ServingGoalError::Form { text: text.to_owned() };
             let (name, value, number) = named_number(text).ok_or_else(wrong)?;
             let least = if matches!(name, "concurrency" | "context") { 1.0 } else { LEAST };
-            if least == 1.0 && number.fract() != 0.0 {
-                return Err(wrong());
-            }
             if !(least..=MOST).contains(&number) {
                 let [text, name, value] = [text, name, value].map(str::to_owned);
                 return Err(ServingGoalError::Range { text, name, value, least });
+            }
+            if least == 1.0 && number.fract() != 0.0 {
+                return Err(wrong());
             }
             goal = goal.and(match name {
                 "ttft" => ServingNeed::Ttft(Seconds::new(number / 1e3)),

@@ -121,7 +121,9 @@ fn a_latent_cache_is_whole_on_each_rank() {
     let notes = tensor(8).notes(&known("deepseek-v3"));
     assert_eq!(
         notes,
-        ["the latent cache is whole on each of 8 ranks; attention data parallelism would share it"]
+        [
+            "each of 8 ranks keeps the whole latent cache; attention data parallelism would divide it"
+        ]
     );
     let groups = Deployment::SINGLE.with_attention_groups(8).unwrap();
     assert_eq!(groups.notes(&known("deepseek-v3")), Vec::<String>::new());

@@ -326,8 +326,8 @@ fn a_set_that_is_too_small_is_refused_where_it_must_not_repeat() {
     let refused = content(PromptForm::Text, RecordOrder::Shuffled, RecordReuse::Refused);
     let asking = |requests| PlanSpec { content: refused.clone(), ..spec(requests, 0) };
     assert_eq!(plan(asking(10), numbered(10)).repeats(), None);
-    let line = "the data set numbers has 10 records and 11 are asked for: ask for fewer requests, or let \
-                records repeat";
+    let line = "the data set numbers has 10 records, and the requests need 11 (a conversation is one record): \
+                send fewer requests, or let records repeat";
     assert_eq!(complaint(asking(11), numbered(10)), line);
     // Six turns of ten are two conversations and a part of the third.
     assert!(plan(asking(6), conversing(&[3, 3, 3])).repeats().is_none());

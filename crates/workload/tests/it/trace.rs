@@ -249,7 +249,7 @@ fn a_short_trace_begins_again_with_times_moved_on_and_other_prompts() {
     let refused = TraceSpec { repeat: RecordReuse::Refused, ..requested(100, mooncake()) };
     assert_eq!(
         refusal(refused, MOONCAKE),
-        "mooncake.jsonl has 40 requests, and 100 are asked for: ask for fewer, or let the trace repeat"
+        "mooncake.jsonl has 40 requests, and 100 are requested: send fewer, or let the trace repeat"
     );
 }
 

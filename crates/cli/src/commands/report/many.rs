@@ -32,7 +32,7 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
     refuse_if!(
         args.json || args.markdown || args.export.is_wanted(),
         "--json, --markdown and the exports (--csv, --requests-csv, --parquet, --prometheus, --push) take one run: use `fizeau report RUN` \
-         for each, or `fizeau compare A B --json` for the comparison"
+         for each, or `fizeau compare --json A B` for the comparison"
     );
     let SeveralRuns { runs, own } = read(args, paths)?;
     let (mut all, mut imported) = (Vec::new(), Vec::new());

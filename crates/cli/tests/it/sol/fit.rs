@@ -31,7 +31,7 @@ fn a_fit_says_how_good_it_is_and_writes_a_calibration() {
     let scratch = Scratch::new("sol-fit");
     let (ended, calibration) = fitted(&scratch);
     assert_eq!(ended.code, Some(0), "{}", ended.err);
-    let count = "note: --fit: 5 of 70 levels are left out: 5 of a doubtful layout\n";
+    let count = "note: --fit: 5 of 70 levels are left out: 5 with an unclear parallel layout\n";
     assert!(ended.err.contains(count), "{}", ended.err);
     assert!(ended.out.starts_with("Fitted on 65 levels of 3 models on 4 devices\n"));
     for text in ["b200-sxm, vllm", "time per kernel", "TPOT, model left out of the fit"] {

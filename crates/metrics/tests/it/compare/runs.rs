@@ -157,8 +157,7 @@ fn where_no_run_varies_a_difference_is_as_likely_as_the_way_the_runs_are_dealt()
 }
 
 /// Runs in which so many of 500 requests come too late for the goal.
-fn late(runs: &[u64]) -> Vec<RoundFigures> {
-    let goals: GoodputGoals = "ttft:100".parse().unwrap();
+fn late(runs: &[u64], goals: &GoodputGoals) -> Vec<RoundFigures> {
     let run = |&late: &u64| {
         let tapes: Vec<_> = (0..500)
             .map(|k| {
@@ -166,7 +165,7 @@ fn late(runs: &[u64]) -> Vec<RoundFigures> {
                 tape(10 * k, &[(first, 1), (first + 10, 1)])
             })
             .collect();
-        RoundFigures::of(&LevelSummary::of(&tapes, &goals))
+        RoundFigures::of(&LevelSummary::of(&tapes, goals))
     };
     runs.iter().map(run).collect()
 }
@@ -174,10 +173,12 @@ fn late(runs: &[u64]) -> Vec<RoundFigures> {
 /// Runs that are all alike know no spread, but how many requests each share is of.
 #[test]
 fn a_share_of_good_requests_that_collapses_is_worse_and_one_miss_is_not() {
+    let goals: GoodputGoals = "ttft:100".parse().unwrap();
     let answer = |a: &[u64], b: &[u64]| {
         let figures = FigureChoice::only([LevelFigure::GOOD_SHARE]);
         let settings = ComparisonSettings { figures, ..settings() };
-        let table = ComparisonTable::of_runs(&late(a), &late(b), &settings).unwrap();
+        let table =
+            ComparisonTable::of_runs(&late(a, &goals), &late(b, &goals), &settings).unwrap();
         table.rows[0].answer().unwrap()
     };
     assert_eq!(answer(&[0, 0, 0], &[475]), ComparisonAnswer::Worse);
