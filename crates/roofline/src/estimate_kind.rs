@@ -60,6 +60,14 @@ impl System {
         (batch / ways).max(batch.min(1.0))
     }
 
+    /// Those by either account: the expectation's are of the sequences that run.
+    pub(crate) fn rate_batch(&self, by: EstimateKind, load: &UniformLoad, batch: f64) -> f64 {
+        match by {
+            EstimateKind::Bound => self.bound_rate_batch(load, batch),
+            EstimateKind::Expected => batch,
+        }
+    }
+
     pub(crate) fn phases(&self, by: EstimateKind, load: &UniformLoad, batch: f64) -> PhaseCosts {
         match by {
             EstimateKind::Bound => self.bound_phases(load, batch),

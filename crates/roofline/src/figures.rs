@@ -10,7 +10,6 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{PerSec, Seconds};
 
-use crate::estimate_kind::EstimateKind;
 use crate::memory::fullest_stage;
 use crate::pass::Pass;
 use crate::serving::Prefix;
@@ -165,14 +164,6 @@ impl System {
     /// The sequences of which the bound's rates are where `batch` run, so that no other use of the memory beats them.
     pub(crate) fn bound_rate_batch(&self, load: &UniformLoad, batch: f64) -> f64 {
         (load.concurrency.get() as f64).min(self.ideal_max_batch(load)).max(batch)
-    }
-
-    /// Those by either account: the expectation's are of the sequences that run.
-    pub(crate) fn rate_batch(&self, by: EstimateKind, load: &UniformLoad, batch: f64) -> f64 {
-        match by {
-            EstimateKind::Bound => self.bound_rate_batch(load, batch),
-            EstimateKind::Expected => batch,
-        }
     }
 
     /// What the roofline model expects under `load`: prompts are read in the passes that decode

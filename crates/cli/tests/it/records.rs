@@ -103,8 +103,7 @@ fn what_is_left_out_of_a_file_is_said_and_recorded() {
         ran.ended.err
     );
     // Nobody counts the answers.
-    let one_length =
-        "requests have no output length of their own and ask for uniform 64 to 192 tokens";
+    let one_length = "requests have no output length of their own, so that uniform 64 to 192 tokens are requested";
     assert!(ran.ended.err.contains(one_length), "{}", ran.ended.err);
     let given = format!("{line} --sharegpt-output-len 4");
     let ran = bench(&server, &scratch, "given", &given);

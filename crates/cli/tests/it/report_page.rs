@@ -159,7 +159,7 @@ fn several_runs_make_one_page() {
     let rows = |text: &str| text.matches("open_loop").count();
     assert_eq!((rows(&ended.out), rows(&listed)), (0, 2), "{listed}");
     refused(&["report", &one, &two, "--json"], &["fizeau compare --json"]);
-    refused(&["report", &one, &two, "--as", "vllm"], &["several runs"]);
+    refused(&["report", &one, &two, "--as", "vllm"], &["--as takes one run"]);
 }
 
 #[test]

@@ -332,7 +332,8 @@ fn a_set_that_is_too_small_is_refused_where_it_must_not_repeat() {
     // Six turns of ten are two conversations and a part of the third.
     assert!(plan(asking(6), conversing(&[3, 3, 3])).repeats().is_none());
     assert!(
-        complaint(asking(10), conversing(&[3, 3, 3])).contains("has 3 records and 4 are asked")
+        complaint(asking(10), conversing(&[3, 3, 3]))
+            .contains("has 3 records, and the requests need 4")
     );
     let note = plan(PlanSpec { content: AS_GIVEN, ..spec(25, 0) }, numbered(10)).repeats().unwrap();
     let line = "25 records are asked for and the data set has 10: each is used up to 3 times";
