@@ -206,6 +206,9 @@ impl Summary {
         let whole = ["load", "requested", "requests", "tokens", "warm_up", "status"];
         let mut counts: BTreeMap<String, Value> =
             whole.map(|name| (format!("/{name}"), of(name))).into();
+        // Whether a short reply is read at once depends on how busy the host is.
+        let requests = counts.get_mut("/requests").and_then(Value::as_object_mut);
+        requests.map(|requests| requests.remove("at_once"));
         for name in ["visible_tokens", "reasoning_tokens", "by_channel", "tokens_per_event"] {
             counts.insert(format!("/output/{name}"), of("output")[name].clone());
         }
