@@ -124,14 +124,13 @@ const fn words(level: &SearchedLevel) -> &'static str {
         (SearchJudgement::Invalid, _) => "invalid",
         (SearchJudgement::Held, SearchPurpose::Confirmation) => "met",
         (SearchJudgement::Missed, SearchPurpose::Confirmation) => "missed",
-        (SearchJudgement::Held, _) if matches!(level.side, EdgeSide::Undecided) => "met, unsure",
-        (SearchJudgement::Missed, _) if matches!(level.side, EdgeSide::Undecided) => {
-            "missed, unsure"
+        (SearchJudgement::Held | SearchJudgement::Missed, _) => {
+            match (level.side, level.judgement) {
+                (EdgeSide::Good, _) => "met",
+                (EdgeSide::Bad, _) => "missed",
+                (EdgeSide::Undecided, SearchJudgement::Held) => "met, unsure",
+                (EdgeSide::Undecided, _) => "missed, unsure",
+            }
         }
-        (SearchJudgement::Held | SearchJudgement::Missed, _) => match level.side {
-            EdgeSide::Good => "met",
-            EdgeSide::Bad => "missed",
-            EdgeSide::Undecided => "unsure",
-        },
     }
 }

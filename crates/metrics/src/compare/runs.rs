@@ -90,14 +90,7 @@ fn row(
         None if a.iter().chain(&b).any(|value| !value.is_finite()) => {
             Err(UntestedReason::NotANumber)
         }
-        None => {
-            let without_spread = match figure {
-                LevelFigure::GOOD_SHARE | LevelFigure::FAILED_SHARE => by_splits,
-                _ => as_they_are,
-            };
-            let counts = by_counts(figure, baseline, candidate);
-            Ok(tested(&a, &b, counts, without_spread, settings))
-        }
+        None => Ok(tested(figure, [&a, &b], by_counts(figure, baseline, candidate), settings)),
     };
     let (baseline, candidate) = (mean(&a), mean(&b));
     ComparedFigure { figure, stands_for: None, is_decided, baseline, candidate, tested }
@@ -114,14 +107,10 @@ fn by_counts(
     Some(NamedTest { test: ComparisonTest::FisherExact, p })
 }
 
-/// By the difference, and how many runs there are of both sides.
-type TestWithoutSpread = fn(f64, usize, usize) -> NamedTest;
-
 fn tested(
-    a: &[f64],
-    b: &[f64],
+    figure: LevelFigure,
+    [a, b]: [&[f64]; 2],
     counts: Option<NamedTest>,
-    without_spread: TestWithoutSpread,
     settings: &ComparisonSettings,
 ) -> TestFindings {
     let squares = |values: &[f64], of: Moments| match values {
@@ -141,7 +130,12 @@ fn tested(
     };
     let mut tests: Vec<NamedTest> = moving.map(t).into_iter().chain(counts).collect();
     if tests.is_empty() {
-        tests.push(without_spread(estimate, a.len(), b.len()));
+        tests.push(match figure {
+            LevelFigure::GOOD_SHARE | LevelFigure::FAILED_SHARE => {
+                by_splits(estimate, a.len(), b.len())
+            }
+            _ => as_they_are(estimate),
+        });
     }
     // Runs may be alike by chance, and requests may fail together: it takes both to tell the sides apart.
     tests.sort_by(|one, other| other.p.get().total_cmp(&one.p.get()));
@@ -154,7 +148,7 @@ fn tested(
 }
 
 /// Times and rates of several runs that are alike to the last digit are of one simulation: any difference is one.
-fn as_they_are(estimate: f64, _: usize, _: usize) -> NamedTest {
+fn as_they_are(estimate: f64) -> NamedTest {
     let p = PValue::clipped(if estimate == 0.0 { 1.0 } else { 0.0 });
     NamedTest { test: ComparisonTest::TwoSampleT, p }
 }
