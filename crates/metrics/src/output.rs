@@ -39,8 +39,8 @@ pub struct RequestOutput {
     pub text_bytes: u64,
     /// Characters of it (Unicode scalar values).
     pub text_chars: u64,
-    /// Bytes that came after the first visible event, over the time from that to the last one; absent unless text came later
-    /// than the first.
+    /// Bytes that came after the first visible event and what one read brought with it, over the time from that to the last one; absent
+    /// unless text came later than those.
     pub text_bytes_per_s: Option<PerSec>,
     /// Characters likewise.
     pub text_chars_per_s: Option<PerSec>,
@@ -144,7 +144,7 @@ impl Sums {
 struct Text {
     bytes: u64,
     chars: u64,
-    /// Bytes and characters of the first event.
+    /// Bytes and characters of the first event, and of what came in one read with it: that took no time to us.
     first: (u64, u64),
     span: Option<(Stamp, Stamp)>,
 }
@@ -158,12 +158,12 @@ impl Text {
         }
         self.bytes += sums.bytes;
         self.chars += sums.chars;
-        match &mut self.span {
-            Some((_, until)) => *until = last.at,
-            None => {
-                self.span = Some((first.at, last.at));
-                self.first = (first.bytes.into(), first.chars.into());
-            }
+        let (from, _) = self.span.unwrap_or((first.at, last.at));
+        self.span = Some((from, last.at));
+        let at_once = |event: &&Arrival| event.at.saturating_since(from) < Tape::TOGETHER;
+        for event in run.iter().take_while(at_once) {
+            self.first.0 += u64::from(event.bytes);
+            self.first.1 += u64::from(event.chars);
         }
     }
 

@@ -15,6 +15,7 @@ mod share;
 mod support;
 
 pub use autocorrelation::Autocorrelation;
+pub(crate) use batch::needed_of_series;
 pub use batch::{BatchMeans, BatchMeansError, mean_of_runs};
 pub(crate) use blocks::block_length;
 pub use early::{EarlyStoppingError, early_stopping_bound, early_stopping_needs};

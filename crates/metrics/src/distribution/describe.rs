@@ -6,6 +6,7 @@ use super::interval::{enclosing_ranks, enclosing_ranks_of_series};
 use super::ordered::{inflation_above, mean_of_series, needed};
 use super::{Distribution, PercentileResolution, Quantile};
 use crate::SampleSupport;
+use crate::stats::needed_of_series;
 
 /// The percentile `percent` (from 0 to 100) of values sorted in ascending order, by linear interpolation as
 /// numpy's default has it; none if there are no values or `percent` is out of range.
@@ -125,9 +126,9 @@ fn quantile(
         Dependence::Independent => (enclosing_ranks(n, q), needed(q, 1.0)),
         Dependence::Series(values) => {
             *inflation = inflation.max(inflation_above(values, value.get()));
-            let least = needed(q, *inflation).max((LEAST_WORTH * *inflation).ceil() as u64);
-            let is_enough = n as f64 >= LEAST_WORTH * *inflation;
-            (is_enough.then(|| enclosing_ranks_of_series(n, q, *inflation)).flatten(), least)
+            let least = needed_of_series(*inflation);
+            let ranks = (n >= least).then(|| enclosing_ranks_of_series(n, q, *inflation)).flatten();
+            (ranks, least.max(needed(q, *inflation)))
         }
     };
     let ends = ranks
@@ -135,9 +136,6 @@ fn quantile(
     let none = SampleSupport::NotSupported { needs: least.max(n + 1), has: n };
     Quantile::Known { value, interval: Some(ends.map_or(none, SampleSupport::Known)) }
 }
-
-/// A series that is worth fewer independent values does not tell how far it is correlated; batch means take as many.
-const LEAST_WORTH: f64 = 30.0;
 
 /// How many values it takes to expect at least one beyond the percentile: n (1 - p) >= 1. The median is the
 /// middle of the sample and needs but one.

@@ -18,7 +18,8 @@ pub(super) struct GapCounts {
     /// Empty until there is one.
     counts: Vec<u32>,
     total: u64,
-    longest: Option<Nanos>,
+    /// The shortest and the longest.
+    ends: Option<(Nanos, Nanos)>,
 }
 
 impl GapCounts {
@@ -30,7 +31,7 @@ impl GapCounts {
             *count = count.saturating_add(u32::try_from(tokens.get()).unwrap_or(u32::MAX));
         }
         self.total = self.total.saturating_add(tokens.get());
-        self.longest = self.longest.max(Some(gap));
+        self.reach(gap, gap);
     }
 
     pub(super) fn merge(&mut self, other: Self) {
@@ -41,16 +42,22 @@ impl GapCounts {
             both.for_each(|(count, more)| *count = count.saturating_add(more));
         }
         self.total = self.total.saturating_add(other.total);
-        self.longest = self.longest.max(other.longest);
+        other.ends.into_iter().for_each(|(shortest, longest)| self.reach(shortest, longest));
+    }
+
+    fn reach(&mut self, shortest: Nanos, longest: Nanos) {
+        let (least, most) = self.ends.unwrap_or((shortest, longest));
+        self.ends = Some((least.min(shortest), most.max(longest)));
     }
 
     pub(super) fn longest(&self) -> Option<Millis> {
-        self.longest.map(Nanos::to_millis)
+        self.ends.map(|(_, longest)| longest.to_millis())
     }
 
-    /// The gap that so many of a hundred do not exceed; above the median none where fewer than one is expected beyond it.
+    /// The gap that so many of a hundred do not exceed, within 3.2 % and within what there is; above the median none where fewer than one
+    /// is expected beyond it.
     pub(super) fn percentile(&self, percent: u64) -> Option<Millis> {
-        let longest = self.longest?;
+        let (shortest, longest) = self.ends?;
         if percent > 50 && self.total.saturating_mul(100 - percent.min(100)) < 100 {
             return None;
         }
@@ -61,7 +68,7 @@ impl GapCounts {
             below >= rank
         });
         let gap = found.map_or(longest, |bucket| Nanos::from_nanos(middle(bucket)));
-        Some(gap.min(longest).to_millis())
+        Some(gap.clamp(shortest, longest).to_millis())
     }
 }
 
@@ -100,6 +107,14 @@ mod tests {
         fn no_gap_is_out_of_range(nanos: u64) {
             prop_assert!(bucket(nanos) < BUCKETS);
         }
+    }
+
+    #[test]
+    fn a_median_is_never_beyond_what_there_is() {
+        let mut gaps = GapCounts::default();
+        gaps.add(Nanos::from_micros(5_433), Tokens::new(7));
+        assert_eq!(gaps.percentile(50), Some(Millis::new(5.433)));
+        assert_eq!(gaps.percentile(50), gaps.longest());
     }
 
     #[test]

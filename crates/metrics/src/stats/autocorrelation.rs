@@ -46,16 +46,25 @@ impl Autocorrelation {
         Some(Self { n: values.len() as u64, lag1, time: time(&centred, variance) })
     }
 
-    /// How many independent values would know the mean as well: `n / time`, and never more than `n`.
+    /// How many independent values would know the mean as well: `n / time`, the time corrected for the shortness of the series, and
+    /// never more than `n`.
     #[must_use]
     pub fn effective_n(self) -> f64 {
         self.n as f64 / self.inflation()
     }
 
-    /// How many values stand for one independent one: the time, and at least 1, so that no luck makes a sample worth more
+    /// How many values stand for one independent one: the corrected time, and at least 1, so that no luck makes a sample worth more
     /// than its size.
-    pub(crate) const fn inflation(self) -> f64 {
-        self.time.max(1.0)
+    pub(crate) fn inflation(self) -> f64 {
+        self.corrected_time().max(1.0)
+    }
+
+    /// The time without what the mean took away: it is that of the same values, so that each correlation comes out too low by a share
+    /// of the variance of that mean. U. Wolff, "Monte Carlo errors with less errors" (Computer Physics Communications 156, 2004).
+    pub(super) fn corrected_time(self) -> f64 {
+        let n = self.n as f64;
+        let lags = (WINDOW * self.time.max(1.0)).ceil().min(n - 1.0);
+        self.time.max(0.0) * (1.0 + (2.0 * lags + 1.0) / n)
     }
 }
 

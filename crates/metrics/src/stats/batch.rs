@@ -11,9 +11,11 @@ use super::{Autocorrelation, SampleSupport};
 /// A mean with its interval, from batches of successive values so long that their own means are hardly correlated.
 ///
 /// Batches are as long as the square root of the sample, or as ten autocorrelation times where that is longer, but never
-/// fewer than ten: B. Schmeiser, "Batch size effects in the analysis of simulation output" (Operations Research 30, 1982);
+/// fewer than six: B. Schmeiser, "Batch size effects in the analysis of simulation output" (Operations Research 30, 1982);
 /// J. M. Flegal and G. L. Jones, "Batch means and spectral variance estimators in Markov chain Monte Carlo" (Annals of
-/// Statistics 38, 2010). The interval is Student's, with a degree of freedom less than there are batches.
+/// Statistics 38, 2010). The interval is Student's, with a degree of freedom less than there are batches. Its standard error is that
+/// of the batches or that of the values by their autocorrelation time, whichever is greater: batches of few autocorrelation times
+/// hang together themselves.
 ///
 /// ```
 /// use fizeau_metrics::{BatchMeans, Confidence};
@@ -40,14 +42,20 @@ pub struct BatchMeans {
     pub autocorrelation: Option<Autocorrelation>,
 }
 
-/// An interval takes as many values as are worth so many independent ones: ten batches of three.
+/// An interval takes so many values, and as many as make so many batches of an autocorrelation time each. To ask for more would leave
+/// those samples whose values came out less correlated than they are, by chance, and their intervals are too narrow.
 const LEAST: f64 = 30.0;
-const LEAST_BATCHES: usize = 10;
+const LEAST_BATCHES: usize = 6;
+
+/// How many values an interval takes, where so many of them stand for an independent one.
+pub(crate) fn needed_of_series(inflation: f64) -> u64 {
+    (LEAST_BATCHES as f64 * inflation).max(LEAST).ceil() as u64
+}
 /// Slots of time to count in, at most: enough for the batches, few enough to add up their correlations.
 const MOST_SLOTS: usize = 4096;
 
 impl BatchMeans {
-    /// The mean of `values` in the order in which their requests were sent. It takes as many as are worth thirty independent
+    /// The mean of `values` in the order in which their requests were sent. It takes thirty, and as many as are worth six independent
     /// ones.
     ///
     /// # Errors
@@ -60,16 +68,17 @@ impl BatchMeans {
         let n = values.len();
         let autocorrelation = Autocorrelation::of(values);
         let inflation = autocorrelation.map_or(1.0, Autocorrelation::inflation);
-        let needs = (LEAST * inflation).ceil();
-        if (n as f64) < needs {
-            return Ok(SampleSupport::NotSupported { needs: needs as u64, has: n as u64 });
+        let (needs, has) = (needed_of_series(inflation), n as u64);
+        if has < needs {
+            return Ok(SampleSupport::NotSupported { needs, has });
         }
         let length = n.isqrt().max((10.0 * inflation).ceil() as usize).min(n / LEAST_BATCHES);
         let batches = n / length;
         let means: Vec<f64> =
             (0..batches).map(|k| mean(&values[k * n / batches..(k + 1) * n / batches])).collect();
         let mean = mean(values);
-        let half = half_width(&means, mean, confidence);
+        let of_values = autocorrelation.map_or(0.0, |found| error_of_series(values, mean, found));
+        let half = error_of_runs(&means, mean).max(of_values) * student(batches, confidence);
         let interval = Interval { low: mean - half, high: mean + half, confidence };
         if !(interval.low.is_finite() && interval.high.is_finite()) {
             return Err(BatchMeansError::TooGreat);
@@ -152,21 +161,30 @@ pub fn mean_of_runs(values: &[f64], confidence: Confidence) -> Option<Estimate<f
         return None;
     }
     let value = values.iter().sum::<f64>() / values.len() as f64;
-    let half = half_width(values, value, confidence);
+    let half = error_of_runs(values, value) * student(values.len(), confidence);
     let interval = Interval { low: value - half, high: value + half, confidence };
     Estimate::new(value, interval).ok().filter(|_| value.is_finite() && half.is_finite())
 }
 
-/// Half the width of Student's interval around `mean`, from the means of batches of equal length.
-fn half_width(means: &[f64], mean: f64, confidence: Confidence) -> f64 {
-    let batches = means.len() as f64;
-    let squares: f64 = means.iter().map(|batch| (batch - mean).powi(2)).sum();
-    let freedom = batches - 1.0;
-    let error = (squares / freedom / batches).sqrt();
-    // Two batches or more: the degrees of freedom are always in range.
-    let t = StudentsT::new(0.0, 1.0, freedom)
-        .map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - confidence.tail()));
-    t * error
+/// The standard error of `mean`, from runs or batches of equal length whose means do not hang together.
+fn error_of_runs(means: &[f64], mean: f64) -> f64 {
+    let runs = means.len() as f64;
+    let squares: f64 = means.iter().map(|run| (run - mean).powi(2)).sum();
+    (squares / (runs - 1.0) / runs).sqrt()
+}
+
+/// The same from the values themselves, by how far they are correlated.
+fn error_of_series(values: &[f64], mean: f64, found: Autocorrelation) -> f64 {
+    let n = values.len() as f64;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (squares / n * found.corrected_time() / n).sqrt()
+}
+
+/// How many standard errors Student's interval of so many batches, two or more, reaches to either side.
+fn student(batches: usize, confidence: Confidence) -> f64 {
+    // The degrees of freedom are always in range.
+    StudentsT::new(0.0, 1.0, batches as f64 - 1.0)
+        .map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - confidence.tail()))
 }
 
 /// Why there is no interval.

@@ -23,8 +23,8 @@ const IN_ALL: usize = 2 * PARTS.len();
 /// Whether an open-loop level's queue grew.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Saturation {
-    /// Both signals grow: more was sent than was served. The level's latencies are those of its duration: a longer one would
-    /// have had greater ones.
+    /// Both signals grow, or waits do by a fifth of the time and more: more was sent than was served. The level's latencies are those of
+    /// its duration: a longer one would have had greater ones.
     Saturated(SaturationEvidence),
     /// No growth that could be told from chance in both. Of a load that became too great in the last tenth of the requests, or
     /// for a while on the way, there may be none to see.
@@ -52,7 +52,8 @@ impl Timeline {
     /// them are looked at as well, as far as a hundred in them have a TTFT.
     ///
     /// A level whose last request was due before half of them were over is too short to show that a queue does not grow: the
-    /// server never had as many requests as that rate would keep it busy with.
+    /// server never had as many requests as that rate would keep it busy with. It is saturated where the scheduled TTFT of its last
+    /// requests is greater than that of the first by a fifth of the time in which all were due.
     ///
     /// For open loops: in a closed one the number in flight is given. Failed requests count as due until they end, and have no
     /// TTFT.
@@ -101,11 +102,13 @@ impl Timeline {
         if let Some(&grown) = evidence.iter().find(|evidence| evidence.p() < ALPHA) {
             return Saturation::Saturated(grown);
         }
-        let most = evidence.into_iter().min_by(|a, b| a.p().total_cmp(&b.p()));
-        match (most, unfinished_burst(&requests)) {
-            (None, _) => Saturation::Unknown(NoWindowReason::AtOnce),
-            (Some(_), Some(burst)) => Saturation::Unknown(burst),
-            (Some(most), None) => Saturation::NotSeen(most),
+        let Some(most) = evidence.iter().min_by(|a, b| a.p().total_cmp(&b.p())) else {
+            return Saturation::Unknown(NoWindowReason::AtOnce);
+        };
+        match unfinished_burst(&requests) {
+            None => Saturation::NotSeen(*most),
+            Some(_) if waits_pile_up(&requests) => Saturation::Saturated(*most),
+            Some(burst) => Saturation::Unknown(burst),
         }
     }
 }
@@ -123,6 +126,27 @@ fn unfinished_burst(requests: &[&SentRequest]) -> Option<NoWindowReason> {
     let over = requests.iter().filter(|request| request.end <= last).count();
     let share = over as f64 / requests.len() as f64;
     (share < 0.5).then_some(NoWindowReason::Burst { share })
+}
+
+/// By how much more than what is served is sent, at the least, where waits tell it by themselves.
+const OVERLOAD: f64 = 0.2;
+
+/// Whether the scheduled TTFT grew from the first eighth of `requests` to the last, by their medians, by [`OVERLOAD`] of the time in which
+/// they were due: of a load that many times what is served it grows by that share. So it needs no test for noise, which waves of equal
+/// replies fail however much they grow.
+fn waits_pile_up(requests: &[&SentRequest]) -> bool {
+    let (Some(first), Some(last)) = (requests.first(), requests.last()) else { return false };
+    let eighth = requests.len() / 8;
+    let typical = |part: &[&SentRequest]| {
+        let mut all: Vec<f64> = part.iter().filter_map(|r| Some(r.wait()?.as_secs_f64())).collect();
+        all.sort_unstable_by(f64::total_cmp);
+        all.get(all.len() / 2).copied()
+    };
+    let ends = (requests.get(..eighth), requests.get(requests.len() - eighth..));
+    let (Some(before), Some(after)) = (ends.0.and_then(typical), ends.1.and_then(typical)) else {
+        return false;
+    };
+    after - before > OVERLOAD * last.intended.saturating_since(first.intended).as_secs_f64()
 }
 
 /// The scheduled TTFT of each of `part` that has one, with the instant at which it was due.

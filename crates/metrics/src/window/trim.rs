@@ -44,7 +44,8 @@ impl Timeline {
                 WindowTrim::Time(time) => sent(0)? + time,
             };
             let to = match back {
-                WindowTrim::Requests(count) => sent(last.checked_sub(kept(count))?)?,
+                // A window ends with a sending, which is no more in it.
+                WindowTrim::Requests(count) => sent((last + 1).checked_sub(kept(count).max(1))?)?,
                 WindowTrim::Time(time) => sent(last)? - time,
             };
             Some((from, to))

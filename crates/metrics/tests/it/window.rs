@@ -344,6 +344,19 @@ fn a_level_that_ends_before_half_of_it_was_answered_shows_no_queue_that_stays() 
     assert_eq!(burst, Saturation::Unknown(NoWindowReason::Burst { share: 0.25 }));
 }
 
+/// Six a second for a minute to an engine that answers 64 at a time, each in 30 s: waves of equal replies are one observation each, and no
+/// test for noise tells such waits from chance.
+#[test]
+fn waves_that_wait_for_longer_and_longer_are_saturated() {
+    let takes = |k: u32| {
+        let due = f64::from(k) * 1e6 / 6.0;
+        let wave = (f64::from(k / 64) * 30e6).max(due);
+        request(due, wave + 2e4, wave + 30e6)
+    };
+    let level = Timeline::of(&(0..360).map(takes).collect::<Vec<_>>());
+    assert!(matches!(level.saturation(), Saturation::Saturated(_)), "{:?}", level.saturation());
+}
+
 proptest! {
     #![proptest_config(crate::cases(64))]
 

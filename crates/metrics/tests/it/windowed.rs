@@ -123,7 +123,7 @@ fn one_end_may_be_asked_for_and_the_other_found() {
             (window.cut_front, window.cut_back)
         })
     };
-    assert_eq!(found("auto", "20"), Ok((10, 21)));
+    assert_eq!(found("auto", "20"), Ok((10, 20)));
     assert_eq!(found("25", "auto"), Ok((25, 1)));
     assert_eq!(found("2s", "1500ms"), Ok((20, 16)));
     // Less than it takes: the front stays where it was asked for, and TTFT does not make up for it at the back.

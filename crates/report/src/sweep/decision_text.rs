@@ -189,10 +189,14 @@ impl Shown<'_, SweepReport> {
         };
         let maximum = self.maximum_lines(decision.kind, loose).into_iter();
         lines.extend(maximum.map(|line| format!("  {line}")));
-        if let (Some(tight), Some(loose)) = (served(&decision.tight), served(loose)) {
+        // What lies above the highest load that was tested is not known: of both ends there then is nothing to compare.
+        if let (Some((tight, None)), Some((loose, at_least))) =
+            (served(&decision.tight), served(loose))
+        {
             let gain = 100.0 * (loose.value() / tight.value() - 1.0);
+            let at_least = at_least.unwrap_or_default();
             lines.push(format!(
-                "The range buys {gain:+.1} % requests/s at the highest load: {} against {}",
+                "The range buys {at_least}{gain:+.1} % requests/s at the highest load: {} against {}",
                 supported(loose.value(), None),
                 supported(tight.value(), None)
             ));
@@ -205,12 +209,12 @@ impl Shown<'_, SweepReport> {
     }
 }
 
-/// What is served at the highest load, as far as was tested.
-fn served(within: &GoalDecision) -> Option<FigureEstimate> {
+/// What is served at the highest load that keeps the goals, and words for that the load is beyond all that were tested.
+fn served(within: &GoalDecision) -> Option<(FigureEstimate, Option<&'static str>)> {
     match (&within.maximum.edge, &within.point) {
         (_, OperatingPoint::NoGoal | OperatingPoint::NoLevel) => None,
-        (Ok(LoadEdge::Between(found)), _) => Some(found.throughput),
-        (Ok(LoadEdge::Beyond(found)), _) => Some(found.throughput),
+        (Ok(LoadEdge::Between(found)), _) => Some((found.throughput, None)),
+        (Ok(LoadEdge::Beyond(found)), _) => Some((found.throughput, Some("at least "))),
         _ => None,
     }
 }

@@ -251,6 +251,10 @@ fn a_range_is_answered_at_both_ends() {
         assert!(text.contains(part), "{part}\n{text}");
     }
     assert_eq!(parsed(&report)["decisions"][0]["met"], "tight");
+    let beyond = said(&sweep(levels(), "p99 ttft<=400ms..2s"));
+    assert!(beyond.contains("The range buys at least +166.7 % requests/s"), "{beyond}");
+    let both = said(&sweep(levels(), "p99 ttft<=2s..3s"));
+    assert!(!both.contains("The range buys"), "{both}");
     let report = sweep(levels(), "p99 ttft<=100ms..700ms");
     assert!(report.decisions()[0].is_met() && report.decisions()[0].is_loose_only());
     assert_eq!(report.operating_point().level(), Some(1));

@@ -114,17 +114,19 @@ fn intervals_of_a_level_enclose_the_truth_as_often_as_they_say() {
     }
 }
 
-/// A run that is too short to tell how far it hangs together shows hardly any: the few that it shows are those that came out
-/// too narrow.
+/// A run that is too short to tell how far it hangs together shows wide intervals, or none: hardly any encloses too little.
 #[test]
-fn a_level_that_is_worth_few_values_shows_few_intervals() {
+fn intervals_of_a_level_that_is_worth_few_values_are_wide() {
     for (phi, n) in [(0.9, 100), (0.9, 600), (0.9, 1_000)] {
         let p99 = shown_and_enclosing(phi, n)[3];
         assert!(p99.0 - p99.1 <= 2, "p99, {phi} {n}: {p99:?} of {RUNS}");
     }
     let counts = shown_and_enclosing(0.9, 100);
     let wrong = counts.map(|(shown, encloses)| shown - encloses);
-    assert!(wrong.iter().all(|&wrong| wrong <= 25), "{counts:?} of {RUNS}");
+    assert!(wrong.iter().all(|&wrong| wrong <= 30), "{counts:?} of {RUNS}");
+    // To show only what came out as little correlated is to choose the intervals that are too narrow.
+    let [(mean, _), (median, _), ..] = counts;
+    assert!(mean > 140 && median > 140, "{counts:?} of {RUNS}");
 }
 
 /// The page's table; `cargo test -- --nocapture` prints it.
