@@ -174,7 +174,7 @@ fn drawn_otherwise(summary: &LevelSummary, requested: &RequestedLoad) -> Option<
     }
     let deviation = (requested.cv_squared.unwrap_or(1.0) / drawn.n as f64).sqrt();
     let why = match off.abs() < 4.0 * deviation {
-        true => ": so few arrivals vary by chance; a longer level comes nearer to the rate",
+        true => ": so few vary by chance; more of them come nearer",
         false => "",
     };
     let way = if off < 0.0 { "fewer" } else { "more" };
