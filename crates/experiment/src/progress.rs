@@ -59,7 +59,7 @@ impl ProgressState {
                 self.level.iter_mut().for_each(|level| level.warmed_up(in_flight.clone(), now));
             }
             RunEvent::RequestEnded(request) => {
-                self.level.iter_mut().for_each(|level| level.ended(request));
+                self.level.iter_mut().for_each(|level| level.ended(request, now));
             }
             RunEvent::LevelEnded(_) => self.done += 1,
             _ => {}

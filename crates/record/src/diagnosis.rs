@@ -15,8 +15,9 @@ pub use try_first::TryFirst;
 pub use waterfall::{SlowdownCause, Waterfall, WaterfallStep};
 
 use std::cmp::Reverse;
+use std::num::NonZeroU32;
 
-use fizeau_core::Verdict;
+use fizeau_core::{LevelLoad, Verdict};
 use fizeau_metrics::{VerdictConcern, VerdictReason};
 use fizeau_roofline::System;
 
@@ -82,8 +83,11 @@ impl<'a> Diagnosed<'a> {
             }
         }
         let is_sound = |facts: &&LevelFacts<'_>| facts.report.validity.verdict != Verdict::Invalid;
-        let lightest =
-            facts.iter().filter(is_sound).min_by(|a, b| a.in_flight.total_cmp(&b.in_flight));
+        // Requests at a rate meet one another now and then; a closed loop of one never does.
+        let meets = |facts: &LevelFacts<'_>| facts.report.load != LevelLoad::Concurrency(NonZeroU32::MIN);
+        let lightest = facts.iter().filter(is_sound).min_by(|a, b| {
+            meets(a).cmp(&meets(b)).then(a.in_flight.total_cmp(&b.in_flight))
+        });
         let levels = facts
             .iter()
             .map(|facts| LevelDiagnosis {

@@ -1,6 +1,6 @@
 'use strict';
 
-// Throughput against latency: the measured frontier with its intervals, what it leaves behind, the goal, the speed of light.
+// Latency against throughput: the measured frontier with its intervals, what it leaves behind, the goal, the speed of light.
 (() => {
   const nameOf = (line) => fizeau.lineNamed('frontier', line).name;
   const titleOf = (across) => fizeau.described.frontier.across.find(({ key }) => key === across).title;

@@ -8,7 +8,7 @@ pub(crate) mod summary;
 pub(crate) mod table;
 
 #[cfg(feature = "html")]
-pub(crate) use table::change;
+pub(crate) use table::{answer, change};
 
 use fizeau_metrics::{
     ComparedFigure, ComparisonAnswer, ComparisonBasis, ComparisonTest, EffectKind, Estimate,

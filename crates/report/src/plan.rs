@@ -166,7 +166,7 @@ impl Shown<'_, PlannedFleet> {
         };
         add("USD an hour", &|cost| Some(cost.usd_per_hour));
         add("a month of 730.5 hours", &|cost| Some(cost.usd_per_month));
-        add("a request", &|cost| Some(cost.usd_per_request));
+        add("1 M requests", &|cost| Some(cost.usd_per_request.times(1e6)));
         add("1 M output tokens, all cost on output", &|cost| cost.usd_per_million_output_alone);
         add("1 M input tokens (prefill)", &|cost| cost.usd_per_million_input);
         add("1 M output tokens (decode)", &|cost| cost.usd_per_million_output);

@@ -21,7 +21,7 @@ impl Shown<'_, SearchReport> {
         let end = if self.slo.is_range() { ", at the tight end" } else { "" };
         let what = self.requested.load.as_str();
         sentence(&mut out, &format!("Search: the highest {what} with {}{end}", self.slo));
-        sentence(&mut out, &format!("on {}", self.endpoint()));
+        sentence(&mut out, &format!("Endpoint: {}", self.endpoint()));
         out.push('\n');
         self.table(&mut out);
         out.push('\n');

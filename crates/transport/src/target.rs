@@ -394,11 +394,19 @@ impl fmt::Debug for Target {
 fn base_of(base_url: &str, path: &str) -> Result<BaseUrl, TargetError> {
     let wrong = |why| TargetError::BaseUrl { url: url::without_password(base_url), why };
     let mut base = BaseUrl::parse(base_url).map_err(wrong)?;
-    let first = path.split('/').nth(1).unwrap_or_default();
-    if let Some((before, last)) = base.prefix.rsplit_once('/')
-        && last == first
-    {
-        base.prefix.truncate(before.len());
+    let (plain, _) = path.split_once('?').unwrap_or((path, ""));
+    let first = plain.split('/').nth(1).unwrap_or_default();
+    let before = match base.prefix.strip_suffix(plain) {
+        Some(before) => Some(before),
+        None => base.prefix.rsplit_once('/').filter(|(_, last)| *last == first).map(|(all, _)| all),
+    };
+    if let Some(length) = before.map(str::len) {
+        base.prefix.truncate(length);
+    }
+    if Route::of_path(&base.prefix).is_some() {
+        return Err(wrong(
+            "ends in the path of a route; give the server's address alone, and that path as the endpoint's",
+        ));
     }
     // What the prefix is put before begins with a slash and was looked at by itself.
     match format!("{}/", base.prefix).parse::<Uri>() {

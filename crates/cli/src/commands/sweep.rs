@@ -69,10 +69,10 @@ fn refuse_without_server(args: &MeasureArgs, urls: &[String]) -> Result<(), Fail
     }
     if let Some(model) = model.as_ref().or(served_model_name.as_ref()) {
         bail!(
-            "--base-url is missing: name the server that serves {model}; without --model, an engine that is simulated here is measured"
+            "--base-url is missing: name the server that serves {model}; without --model, a simulated engine is started here and measured"
         );
     }
-    tell!("No server is named (--base-url): an engine that is simulated here is measured.");
+    tell!("No server is named (--base-url), so a simulated engine is started here and measured.");
     Ok(())
 }
 

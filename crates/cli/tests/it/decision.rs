@@ -151,7 +151,7 @@ fn a_goal_of_one_level_that_takes_more_requests_is_not_decided() {
     assert_eq!(few.code, Some(1), "{few:?}");
     assert!(few.out.contains("not decided (maximum "), "{}", few.out);
     assert!(
-        few.out.contains("With --num-prompts 100 the goals that are not decided can be"),
+        few.out.contains("Use --num-prompts 100 to decide the goals that are not decided."),
         "{}",
         few.out
     );

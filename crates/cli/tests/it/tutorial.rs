@@ -39,6 +39,23 @@ fn each_command_of_the_tutorial_is_understood() {
     }
 }
 
+/// Its figures are of another machine; what stands before them is what the program prints.
+#[test]
+fn the_plan_of_the_tutorial_has_the_rows_of_a_plan() {
+    let page = page("tutorial.md");
+    let plan = page.split("```").find(|block| block.contains("A plan for")).unwrap();
+    let line = ["plan", "--from", MEASURED, "--rate", "10", "--gpu-hour", "1", "--slo", "p99 ttft<5s"];
+    let printed = run(&line).out;
+    let rows = plan.lines().skip_while(|line| !line.trim_start().starts_with("expected")).skip(1);
+    let labels = rows.filter_map(|row| row.trim().split("  ").next());
+    let labels: Vec<&str> = labels.filter(|label| !label.is_empty()).collect();
+    assert!(labels.len() >= 5, "{labels:?}");
+    for label in labels {
+        let is_row = |line: &str| line.trim_start().starts_with(label);
+        assert!(printed.lines().any(is_row), "{label}: {printed}");
+    }
+}
+
 #[test]
 fn each_flag_that_the_readme_shows_is_one_of_its_command() {
     let text = page("../README.md").replace("\\\n", " ");

@@ -24,13 +24,7 @@ pub(super) fn left(running: &RunningLevel, now: Duration) -> Option<TimeLeft> {
     let measured = running.measured(now);
     let level = match (started.time, measured) {
         (Some(time), measured) => Duration::from(time).saturating_sub(measured.unwrap_or_default()),
-        (None, Some(measured)) if running.done() > 0 && running.is_paced() => {
-            let to_go = started.requests.saturating_sub(running.done());
-            // A level that has all but no end has all but no end.
-            let each = measured.as_secs_f64() / running.done() as f64;
-            Duration::try_from_secs_f64(each * to_go as f64).unwrap_or(Duration::MAX)
-        }
-        (None, _) => return None,
+        (None, _) => running.to_go(now, running.in_flight())?,
     };
     Some(match started.after {
         AfterLevel::Takes(after) => TimeLeft::Run(level.saturating_add(after.into())),
@@ -69,7 +63,7 @@ mod tests {
             output: Tokens::new(1),
             metrics: RequestMetrics::default(),
         };
-        (0..done).for_each(|_| running.ended(&request));
+        (0..done).for_each(|_| running.ended(&request, s(15)));
         running
     }
 
@@ -83,6 +77,16 @@ mod tests {
         assert_eq!(left(&running(more, 25), s(16)), Some(TimeLeft::Run(s(72))));
         let alike = level(None, AfterLevel::Alike(3));
         assert_eq!(left(&running(alike, 25), s(16)), Some(TimeLeft::Run(s(12 + 3 * 16))));
+    }
+
+    #[test]
+    fn requests_that_all_left_at_once_are_nearly_over_as_the_first_ends() {
+        let all = running(level(None, AfterLevel::Unknown), 11);
+        // Ten more in the second since the first end, of 89 that are to come.
+        assert_eq!(all.to_go(s(16), 89), Some(Duration::from_secs_f64(8.9)));
+        // With 64 more to be sent, the 25 in flight are half done: 11 and a half of those took four seconds.
+        let took = all.to_go(s(16), 25).unwrap().as_secs_f64();
+        assert!((took - 4.0 / 23.5 * 76.5).abs() < 1e-9, "{took}");
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub struct RunningLevel {
     pub(super) begun: Duration,
     /// Since when requests count; none while it warms up.
     measuring: Option<Duration>,
+    /// When the first request of the load ended.
+    first_end: Option<Duration>,
     in_flight: InFlight,
     done: u64,
     failed: u64,
@@ -29,6 +31,7 @@ impl RunningLevel {
             started,
             begun,
             measuring: None,
+            first_end: None,
             in_flight: InFlight::default(),
             done: 0,
             failed: 0,
@@ -42,8 +45,9 @@ impl RunningLevel {
         (self.in_flight, self.measuring) = (in_flight, Some(now));
     }
 
-    /// A request of the load ended.
-    pub(super) fn ended(&mut self, request: &RequestEnded) {
+    /// A request of the load ended by `now`.
+    pub(super) fn ended(&mut self, request: &RequestEnded, now: Duration) {
+        self.first_end.get_or_insert(now);
         self.done += 1;
         self.failed += u64::from(request.failure.is_some());
         self.tokens += request.output.get();
@@ -79,6 +83,24 @@ impl RunningLevel {
     /// Whether requests that end are told as they do, so that their pace is the level's.
     pub(super) const fn is_paced(&self) -> bool {
         self.started.clients == 1
+    }
+
+    /// How long the requests that have not ended take by the pace of those that have; none while there is none. What is in flight counts as
+    /// half done, and once nothing is left to send, what ends from the first end on tells the pace: requests that all left at one instant
+    /// are nearly over as the first of them ends.
+    pub(super) fn to_go(&self, now: Duration, in_flight: u64) -> Option<Duration> {
+        let measured = self.measured(now).filter(|_| self.done > 0 && self.is_paced())?;
+        let (done, in_flight) = (self.done as f64, in_flight as f64);
+        let to_go = (self.started.requests as f64 - done).max(0.0);
+        let seconds = if in_flight >= to_go && self.done > 1 {
+            let since = now.saturating_sub(self.first_end?).as_secs_f64();
+            since / (done - 1.0) * to_go
+        } else {
+            let half = (in_flight / 2.0).min(to_go);
+            measured.as_secs_f64() / (done + half) * (to_go - half)
+        };
+        // A level that has all but no end has all but no end.
+        Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
     }
 
     /// How long requests have counted by `now`; none while it warms up.

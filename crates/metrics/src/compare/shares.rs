@@ -20,11 +20,11 @@ pub enum ShareError {
     Power(f64),
     /// What a difference must be at least cannot be all, nor less than nothing.
     #[error(
-        "the smallest change that counts must be at least 0 % and below 100 %, such as 0.1%, not {0}"
+        "the smallest change that counts must be at least 0 % and below 100 %, such as 0.1% or 0.001, not {0}"
     )]
     Smallest(String),
     /// How much runs differ among themselves cannot be all, nor less than nothing.
-    #[error("the run-to-run spread must be at least 0 % and below 100 %, such as 2%, not {0}")]
+    #[error("the run-to-run spread must be at least 0 % and below 100 %, such as 2% or 0.02, not {0}")]
     RunToRun(String),
 }
 
@@ -139,19 +139,19 @@ impl SmallestChange {
 impl FromStr for SmallestChange {
     type Err = ShareError;
 
-    /// `0.1%`, `2 %`, `0`.
+    /// `0.1%`, `2 %`, `0.02`, `0`.
     fn from_str(text: &str) -> Result<Self, ShareError> {
         let share = percent(text);
         share.map(Self).ok_or_else(|| ShareError::Smallest(text.to_owned()))
     }
 }
 
-/// `0.1%`, `2 %` or `0` as a share, below 1; none of what is neither.
+/// `0.1%`, `2 %` or `0.02` as a share, below 1; none of what is neither.
 pub(super) fn percent(text: &str) -> Option<f64> {
     let text = text.trim();
-    let percent = match text.strip_suffix('%') {
-        Some(number) => number.trim().parse::<f64>().ok()?,
-        None => (text == "0").then_some(0.0)?,
+    let share = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().ok()? / 100.0,
+        None => text.parse().ok()?,
     };
-    (0.0..100.0).contains(&percent).then_some(percent / 100.0)
+    (0.0..1.0).contains(&share).then_some(share)
 }

@@ -36,7 +36,7 @@ pub(super) fn diagnose(
     let silicon = of.silicon();
     let expected = expected(silicon, level).step;
     let limit = expected.binding.limit();
-    operators(&mut waterfall, &expected, &format!("{limit} limit the step"));
+    operators(&mut waterfall, &expected, &format!("the step is limited by {limit}"));
     let pass = silicon.decode_pass(&level.load, level.decoding);
     collectives::add(&mut waterfall, silicon, &pass, &expected);
     overheads(&mut waterfall, of, level, lightest);
@@ -100,7 +100,8 @@ fn overheads(
         return;
     }
     let evidence = format!(
-        "at {:.1} in flight, the lightest level, a token took {:.2} ms where the roofline model expects {expected:.2} ms",
+        "at {}, the lightest level, with {:.1} in flight, a token took {:.2} ms where the roofline model expects {expected:.2} ms",
+        lightest.report.load,
         lightest.in_flight,
         mean.get()
     );
@@ -113,7 +114,7 @@ fn overheads(
     let step = waterfall.add(SlowdownCause::LaunchesAndSteps, adds, evidence);
     if !level.is(lightest) || beyond <= left {
         step.range_ms =
-            ends.map(|ends| ends.map(|end| Millis::new((end.get() - expected).max(0.0))));
+            ends.map(|ends| ends.map(|end| Millis::new((end.get() - expected).clamp(0.0, left))));
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn diagnose(
 
     let expected = expected(of.silicon(), level);
     let limit = expected.binding.limit();
-    operators(&mut waterfall, &expected, &format!("{limit} limit the prompt"));
+    operators(&mut waterfall, &expected, &format!("the prompt is limited by {limit}"));
     let pass = of.silicon().prefill_pass(&level.load);
     collectives::add(&mut waterfall, of.silicon(), &pass, &expected);
     overheads(&mut waterfall, of, level, lightest);
@@ -65,7 +65,8 @@ fn overheads(
         false => "the lightest level shows it",
     };
     let evidence = format!(
-        "{what}: at {:.1} in flight a first token took {:.2} ms where the roofline model expects {expected:.2} ms; the rest includes network and HTTP front end",
+        "{what}: at {}, with {:.1} in flight, a first token took {:.2} ms where the roofline model expects {expected:.2} ms; the rest includes network and HTTP front end",
+        lightest.report.load,
         lightest.in_flight,
         seen.mean.get()
     );
@@ -77,7 +78,7 @@ fn overheads(
     }
     let step = waterfall.add(SlowdownCause::LaunchesAndSteps, adds, evidence);
     step.range_ms =
-        seen.ends.map(|ends| ends.map(|end| Millis::new((end.get() - expected).max(0.0))));
+        seen.ends.map(|ends| ends.map(|end| Millis::new((end.get() - expected).clamp(0.0, left))));
 }
 
 /// What is left beyond the lightest level is other requests'.

@@ -52,7 +52,9 @@ impl MoneyRange {
         Self { low: at(rate.low), high: at(rate.high) }
     }
 
-    fn times(self, factor: f64) -> Self {
+    /// So many times as much.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Self {
         Self { low: self.low * factor, high: self.high * factor }
     }
 

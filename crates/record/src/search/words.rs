@@ -376,7 +376,7 @@ impl SearchReport {
         let name = name(&goal);
         match needs.max() {
             Some(needs) => format!(
-                "the {name} of levels near the limit has no interval, which needs {needs} values \
+                "the {name} of levels near the limit has no interval; an interval needs {needs} values \
                  here"
             ),
             None => format!("the {name} of levels near the limit has no interval"),

@@ -123,7 +123,7 @@ impl ChartDescription {
         [
             Self {
                 key: "frontier",
-                title: "Throughput against latency",
+                title: "Latency against throughput",
                 question: "How much throughput at which latency?",
                 caption: "Down and to the right is better. The line joins the levels that no other beats. \
                  Boxes are 95 % intervals.",

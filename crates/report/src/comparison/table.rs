@@ -82,11 +82,14 @@ impl ComparisonLine {
 }
 
 /// The answer as it fits into a column.
-fn answer(row: &ComparedFigure) -> &'static str {
+pub(crate) fn answer(row: &ComparedFigure) -> &'static str {
+    let decision = row.tested.as_ref().ok().and_then(|tested| tested.decision);
     match row.answer() {
         Some(ComparisonAnswer::Better) => "better",
         Some(ComparisonAnswer::Worse) => "worse",
-        Some(ComparisonAnswer::NoDetectableDifference) => "not detected",
+        Some(ComparisonAnswer::NoDetectableDifference) => {
+            if decision.is_some_and(|decision| decision.is_too_small) { "too small" } else { "not detected" }
+        }
         None => "-",
     }
 }

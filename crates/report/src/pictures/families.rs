@@ -87,7 +87,7 @@ impl Families<'_> {
             marks,
         };
         Sheet {
-            title: "Throughput against latency".to_owned(),
+            title: "Latency against throughput".to_owned(),
             subtitle: self.subtitle.clone(),
             description: self.description(),
             size,

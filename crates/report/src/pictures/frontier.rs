@@ -7,7 +7,6 @@ use super::sheet::Sheet;
 use super::speed_of_light::AxisReach;
 use super::tradeoff::Tradeoff;
 use crate::charts::description::ChartDescription;
-use crate::columns::in_a_sentence;
 use crate::{ChartCurvePoint, ChartRun};
 
 /// Requests per second against the tail of a latency: right and down is better.
@@ -20,7 +19,7 @@ pub(super) fn frontier(runs: &[ChartRun], latency: Metric) -> Result<Sheet, Stri
     let entry = latency.entry();
     let [chart, ..] = ChartDescription::all();
     let tradeoff = Tradeoff {
-        title: format!("Throughput against {}", in_a_sentence(entry.name[0])),
+        title: format!("{} against throughput", entry.name[0]),
         across: "requests_per_s".to_owned(),
         up: latency.column(Statistic::P99).unwrap_or_default(),
         across_title: chart.across(),

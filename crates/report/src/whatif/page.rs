@@ -67,8 +67,8 @@ impl Shown<'_, WhatIf> {
         put(
             out,
             format_args!(
-                "<section>\n<h2>Throughput against \
-                 latency</h2>\n<figure>\n{wide}{narrow}<figcaption>Down and to the right is \
+                "<section>\n<h2>Latency against \
+                 throughput</h2>\n<figure>\n{wide}{narrow}<figcaption>Down and to the right is \
                  better. Each line goes through one configuration's levels, by rising {}. Large \
                  dots: no level of any configuration beats \
                  them.</figcaption>\n</figure>\n</section>\n",

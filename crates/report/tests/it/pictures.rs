@@ -99,7 +99,7 @@ fn a_frontier_shows_what_it_says() {
         assert!(svg.contains(text), "{text}");
     }
     assert!(svg.contains("prefers-color-scheme: dark"));
-    assert!(svg.contains("<title>Throughput against end-to-end latency</title>"));
+    assert!(svg.contains("<title>End-to-end latency against throughput</title>"));
     assert!(svg.contains("<desc>"));
 }
 

@@ -150,6 +150,8 @@ fn base_urls() {
     check_base("http://h/a/b/", Ok("http://h:80/a/b"));
     check_base("http://[::1]:9/v1", Ok("http://[::1]:9"));
     check_base("http://[fe80::1]", Ok("http://[fe80::1]:80"));
+    check_base("http://h/a/v1/completions", Ok("http://h:80/a"));
+    check_base("http://h/v1/chat/completions", Err("ends in the path of a route"));
     check_base("localhost:8000", Err("no scheme"));
     check_base("ftp://h", Err("unknown scheme"));
     check_base("http://", Err("no host"));

@@ -31,8 +31,8 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
     }
     refuse_if!(
         args.json || args.markdown || args.export.is_wanted(),
-        "--json, --markdown and the exports (--csv, --requests-csv, --parquet, --prometheus, --push) take one run: use `fizeau report RUN` \
-         for each, or `fizeau compare --json A B` for the comparison"
+        "--json, --markdown and the exports (--csv, --requests-csv, --parquet, --prometheus, --push) take one run, and a \
+         file's name behind `=`, as in --csv=out.csv: use `fizeau report RUN` for each, or `fizeau compare --json A B` for the comparison"
     );
     let SeveralRuns { runs, own } = read(args, paths)?;
     let (mut all, mut imported) = (Vec::new(), Vec::new());

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::super::table::{Cell, Head, Row, Table};
 use crate::Shown;
 use crate::comparison::summary::FEWER_COMPLETED;
-use crate::comparison::{change, distance, p_value};
+use crate::comparison::{answer, change, distance, p_value};
 use fizeau_record::text::listed;
 use fizeau_record::text::number;
 use fizeau_record::{ComparedLevel, ComparisonReport, ComparisonView, RunComparison};
@@ -218,11 +218,11 @@ fn row(row: &ComparedFigure) -> Row {
     };
     let mut cells =
         vec![Cell::left(figure.trim_end_matches(", ")), value(row.baseline), value(row.candidate)];
-    let (class, answer) = match row.answer() {
-        Some(ComparisonAnswer::Better) => ("better", "better"),
-        Some(ComparisonAnswer::Worse) => ("worse", "worse"),
-        Some(ComparisonAnswer::NoDetectableDifference) => ("", "not detected"),
-        None => ("dimmed", "-"),
+    let class = match row.answer() {
+        Some(ComparisonAnswer::Better) => "better",
+        Some(ComparisonAnswer::Worse) => "worse",
+        Some(ComparisonAnswer::NoDetectableDifference) => "",
+        None => "dimmed",
     };
     match &row.tested {
         Ok(tested) => {
@@ -231,7 +231,7 @@ fn row(row: &ComparedFigure) -> Row {
             let p = tested.decision.map(|decision| decision.adjusted).or_else(|| tested.p());
             let p = p.map_or_else(|| "-".to_owned(), |p| p_value(p.get()));
             cells.extend([by, interval, p].map(Cell::text));
-            cells.push(Cell { class: "left outcome", ..Cell::text(answer) });
+            cells.push(Cell { class: "left outcome", ..Cell::text(answer(row)) });
         }
         Err(why) => {
             cells.extend(["-", "-", "-"].map(Cell::text));
