@@ -4,7 +4,9 @@ use fizeau_core::{
     EosRule, Failure, FailureClass, Request, RequestId, RequestSource, Tape, Tokens,
 };
 use fizeau_harness::{Pacer, PreflightError, on_own_thread, preflight as try_one};
-use fizeau_transport::{Framing, HttpTransport, LengthForcing, MonotonicClock, RequestError, Target};
+use fizeau_transport::{
+    Framing, HttpTransport, LengthForcing, MonotonicClock, RequestError, Target,
+};
 use fizeau_workload::Workload;
 
 use crate::endpoint::PreparedEndpoint;

@@ -51,10 +51,7 @@ impl VllmResult {
             two("Output token throughput (tok/s):", per_s(output)),
             two("Peak output token throughput (tok/s):", self.peak_tokens.get()),
             two("Peak concurrent requests:", self.peak_concurrency as f64),
-            line(
-                "Total token throughput (tok/s):",
-                self.if_known(format!("{:.2}", per_s(all))),
-            ),
+            line("Total token throughput (tok/s):", self.if_known(format!("{:.2}", per_s(all)))),
         ]);
         lines
     }

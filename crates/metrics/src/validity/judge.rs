@@ -303,7 +303,10 @@ fn token_source(level: &LevelSummary) -> Option<VerdictReason> {
             "tokens are chunk counts ({output}); the server's usage has {told}, among them thoughts that it neither showed nor counted \
              apart, so nobody knows how many came with the chunks; the block of vLLM's lines prints the server's {told}"
         ),
-        None => "tokens are chunk counts; the server gave neither token ids nor usage for every reply".to_owned(),
+        None => {
+            "tokens are chunk counts; the server gave neither token ids nor usage for every reply"
+                .to_owned()
+        }
     };
     reason(Verdict::Suspect, VerdictConcern::Workload, text)
 }

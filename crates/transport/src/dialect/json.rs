@@ -97,9 +97,12 @@ pub(super) fn plain_fault(data: &[u8]) -> Option<String> {
         return None;
     }
     let text = |names: &[&str]| names.iter().filter_map(|name| field(name)).find_map(words);
-    let is_marked = ["code", "error_code", "status_code"].iter().any(|name| is_bad_code(fields.get(*name)))
-        || ["object", "type"].iter().any(|name| field(name).and_then(Value::as_str) == Some("error"))
-        || fields.get("success") == Some(&Value::Bool(false));
+    let is_marked =
+        ["code", "error_code", "status_code"].iter().any(|name| is_bad_code(fields.get(*name)))
+            || ["object", "type"]
+                .iter()
+                .any(|name| field(name).and_then(Value::as_str) == Some("error"))
+            || fields.get("success") == Some(&Value::Bool(false));
     // MiniMax's is behind a name of its own.
     let base = field("base_resp").filter(|base| is_bad_code(base.get("status_code")));
     text(&["errors"])

@@ -169,7 +169,9 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
             (true, None) => format!(
                 "{whom} closed the connection after the request was sent, without a reply: {why}"
             ),
-            (false, _) => format!("the connection to {whom} broke before the request was sent: {why}"),
+            (false, _) => {
+                format!("the connection to {whom} broke before the request was sent: {why}")
+            }
         };
         Failure::new(FailureClass::Connect, detail)
     }
@@ -391,8 +393,9 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
             ),
             PlainBody::Other(start) => {
                 let media = self.transport.target.spoken().framing().media();
-                let detail =
-                    format!("the reply is of type `application/json`, not what was asked for ({media}): {start}");
+                let detail = format!(
+                    "the reply is of type `application/json`, not what was asked for ({media}): {start}"
+                );
                 Failure::new(FailureClass::Malformed, secrets.detail(&detail))
             }
         }

@@ -157,7 +157,8 @@ impl H2 {
                 None => return Poll::Ready(BodyEnding::Cut),
                 Some(Err(error)) => {
                     let words = innermost(&error).to_string();
-                    let reset = words.strip_prefix(RESET).map(|why| BodyEnding::Reset(why.to_owned()));
+                    let reset =
+                        words.strip_prefix(RESET).map(|why| BodyEnding::Reset(why.to_owned()));
                     return Poll::Ready(reset.unwrap_or(BodyEnding::Cut));
                 }
                 // Anything but data is trailers, which say nothing here.

@@ -138,7 +138,9 @@ async fn a_200_that_is_no_stream() {
 #[tokio::test]
 async fn what_is_not_compressed_is_read() {
     for coding in ["", "none", "None", "Identity"] {
-        let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: {coding}\r\n\r\n");
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: {coding}\r\n\r\n"
+        );
         let script = vec![Step::Request, send(&head), send(good())];
         let tape = ask_once(script, NO_LIMITS).await;
         assert!(tape.is_success(), "{coding}: {tape:?}");

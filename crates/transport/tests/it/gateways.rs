@@ -22,8 +22,7 @@ fn token() -> Value {
 /// `usage` with `count` where a gateway names what it wrote to a cache.
 fn with_written(mut usage: Value, place: usize, count: u64) -> Value {
     let names = ["cache_creation_input_tokens", "cache_write_tokens"];
-    let in_details =
-        ["cache_creation_tokens", "cache_creation_input_tokens", "cache_write_tokens"];
+    let in_details = ["cache_creation_tokens", "cache_creation_input_tokens", "cache_write_tokens"];
     match names.get(place) {
         Some(name) => usage[*name] = count.into(),
         None => usage["prompt_tokens_details"][in_details[place - names.len()]] = count.into(),

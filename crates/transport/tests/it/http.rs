@@ -8,7 +8,8 @@ use fizeau_core::{
     Stamp, StampSource, Tape, Transport,
 };
 use fizeau_transport::{
-    Backend, ExtraBody, HttpTransport, KeepText, MonotonicClock, Reply, Secret, StampChoice, Target, Timeouts,
+    Backend, ExtraBody, HttpTransport, KeepText, MonotonicClock, Reply, Secret, StampChoice,
+    Target, Timeouts,
 };
 
 use crate::bodies::request;

@@ -22,7 +22,8 @@ fn errors() -> Vec<Case> {
         ("11: MiniMax", r#"{"choices":null,"base_resp":{"status_code":1002,"status_msg":"no"}}"#),
     ];
     let failing = failing.map(|(name, bad)| (name, event(bad)));
-    let named = ("11: llama.cpp, a field of the event", "error: {\"message\":\"no\"}\n\n".to_owned());
+    let named =
+        ("11: llama.cpp, a field of the event", "error: {\"message\":\"no\"}\n\n".to_owned());
     let failing = failing.into_iter().chain([named]).map(|(name, bad)| {
         let bytes = [&*delta(r#""content":"a""#, "null", ""), &bad, DONE].concat();
         case(name, bytes, &[V], Events, (Err(InStreamError), "a"))
@@ -61,13 +62,18 @@ fn none() -> Vec<Case> {
         &*delta(r#""content":"a""#, "null", ""),
         &event(r#"{"message":"loading"}"#),
         &event(r#"{"code":200,"message":"success","data":null}"#),
-        &event(r#"{"choices":[],"code":0,"message":"success","base_resp":{"status_code":0,"status_msg":"success"}}"#),
+        &event(
+            r#"{"choices":[],"code":0,"message":"success","base_resp":{"status_code":0,"status_msg":"success"}}"#,
+        ),
         DONE,
     ];
-    let success = case("a word of success alone", success.concat(), &[V], Events, (Ok(Unstated), "a"));
+    let success =
+        case("a word of success alone", success.concat(), &[V], Events, (Ok(Unstated), "a"));
     let odd = [
         delta(r#""content":"a","refusal":false,"reasoning":{}"#, "null", ""),
-        event(r#"{"choices":[{"delta":{"content":"b"},"logprobs":{"content":[{"logprob":-Infinity}]}}],"x":NaN}"#),
+        event(
+            r#"{"choices":[{"delta":{"content":"b"},"logprobs":{"content":[{"logprob":-Infinity}]}}],"x":NaN}"#,
+        ),
         DONE.into(),
     ];
     let odd = case(
