@@ -130,7 +130,10 @@ pub struct VllmResult {
     failed: u64,
     /// Those of the failed that the client cancelled.
     cancelled: u64,
+    /// Of the successful whose prompt's length is known.
     input_tokens: Tokens,
+    /// The successful of which it is not.
+    input_unknown: u64,
     output_tokens: Tokens,
     requests: Lists,
     detail: VllmDetail,

@@ -297,6 +297,12 @@ impl WireEvent<'_> {
         ]
     }
 
+    /// Whether it has neither output nor usage nor an error.
+    fn has_nothing(&self) -> bool {
+        let is_quiet = self.channel().is_none() && self.token_ids == 0 && self.logprobs == 0;
+        is_quiet && self.usage.is_none() && self.error.is_none()
+    }
+
     /// The channel of its text: the one that a reader would see first, if there are several. None without text.
     #[must_use]
     pub fn channel(&self) -> Option<Channel> {

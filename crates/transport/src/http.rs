@@ -287,7 +287,7 @@ impl<C: Clock + Clone + Send + 'static> Transport for HttpTransport<C> {
             requested: RequestedTokens {
                 input_tokens: request.input_tokens,
                 output_tokens: request.max_output_tokens,
-                eos: request.eos,
+                eos: self.target.told_end(request.eos),
             },
             marks: call.marks(),
             stamps: call.stamps(),

@@ -4,21 +4,33 @@
 //! that parsers differ on them. Servers send them: a character cut in two by a tokenizer, a field added by a gateway
 //! to one that was there. Here half a pair becomes the replacement character, the last of several equal keys wins
 //! (as in most parsers), and a number beyond all bounds becomes null.
+//!
+//! Two things are no JSON and sent all the same: what is no number (Python writes it by its name), which becomes null too, and half
+//! a character's bytes within a string, which become replacement characters.
 
 use memchr::memchr2;
 use serde_json::Value;
 
 /// `data` without its oddities; none if it is no JSON even so.
 pub(crate) fn plain(data: &[u8]) -> Option<Vec<u8>> {
-    let value: Value = serde_json::from_slice(&mended(data)?).ok()?;
+    let mended = mended(data)?;
+    let value: Value = serde_json::from_str(&String::from_utf8_lossy(&mended)).ok()?;
     serde_json::to_vec(&value).ok()
 }
+
+/// The names of what is no number, as Python's `json` writes them.
+const NO_NUMBERS: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
 
 /// `data` with all its pairs whole and all its numbers finite.
 fn mended(data: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(data.len());
     let mut rest = data;
     while let Some((first, behind)) = rest.split_first() {
+        if let Some(next) = NO_NUMBERS.iter().find_map(|name| rest.strip_prefix(*name)) {
+            out.extend_from_slice(b"null");
+            rest = next;
+            continue;
+        }
         let len = match first {
             b'"' => {
                 let len = 1 + string_len(behind)?;

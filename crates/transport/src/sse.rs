@@ -1,7 +1,8 @@
 //! Server-sent events out of bytes, without I/O.
 //!
-//! The rules are those of the HTML standard, section "Interpreting an event stream", but for one: a half
-//! event at the end of the stream is handed out and reported, where a browser drops it.
+//! The rules are those of the HTML standard, section "Interpreting an event stream", but for two: a half
+//! event at the end of the stream is handed out and reported, where a browser drops it, and a field named `error` is the data of an
+//! event of that name, as older servers of llama.cpp send it.
 
 use fizeau_core::Stamp;
 use memchr::{memchr, memchr2};
@@ -207,21 +208,28 @@ impl SseDecoder {
         let field = memchr(b':', line).unwrap_or(line.len());
         let value = value(line, field + 1);
         match line.get(..field).unwrap_or_default() {
-            b"data" => {
-                if self.has_data {
-                    self.data.push(b'\n');
-                }
-                self.data.extend_from_slice(value);
-                self.has_data = true;
-            }
+            b"data" => self.take_data(value),
             b"event" => {
                 self.name.clear();
                 self.name.extend_from_slice(value);
+            }
+            b"error" => {
+                self.name.clear();
+                self.name.extend_from_slice(b"error");
+                self.take_data(value);
             }
             // A comment has an empty field name; `id`, `retry` and unknown fields say nothing to us.
             _ => {}
         }
         LineOutcome::GoesOn
+    }
+
+    fn take_data(&mut self, value: &[u8]) {
+        if self.has_data {
+            self.data.push(b'\n');
+        }
+        self.data.extend_from_slice(value);
+        self.has_data = true;
     }
 }
 

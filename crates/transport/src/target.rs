@@ -12,6 +12,7 @@ mod url;
 use std::fmt;
 use std::sync::Arc;
 
+use fizeau_core::EosRule;
 use hyper::Uri;
 use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName,
@@ -310,7 +311,18 @@ impl Target {
     /// Whether the asked length can be forced.
     #[must_use]
     pub fn forcing(&self) -> LengthForcing {
-        self.route.dialect().forcing(self.backend)
+        self.spoken().forcing(self.backend)
+    }
+
+    /// What a request that wants `wanted` tells the server of its end: where the length cannot be forced, the end is the model's, but
+    /// for a field of the user's own.
+    pub(crate) fn told_end(&self, wanted: EosRule) -> EosRule {
+        match self.extra.fields().get("ignore_eos").and_then(serde_json::Value::as_bool) {
+            Some(true) => EosRule::Ignore,
+            Some(false) => EosRule::Stop,
+            None if self.forcing() == LengthForcing::CapOnly => EosRule::Stop,
+            None => wanted,
+        }
     }
 
     /// The first endpoint's URL without its query, which may hold a key.

@@ -4,7 +4,9 @@ use fizeau_core::{
     EosRule, Failure, FailureClass, Request, RequestId, RequestSource, Tape, Tokens,
 };
 use fizeau_harness::{Pacer, PreflightError, on_own_thread, preflight as try_one};
-use fizeau_transport::{HttpTransport, LengthForcing, MonotonicClock, RequestError, Target};
+use fizeau_transport::{
+    Framing, HttpTransport, LengthForcing, MonotonicClock, RequestError, Target,
+};
 use fizeau_workload::Workload;
 
 use crate::endpoint::PreparedEndpoint;
@@ -66,18 +68,28 @@ pub(super) async fn preflight(
         tape.get_or_insert(tried);
     }
     // Only of a server that can be used: one that cannot may be tried again, in another way.
-    if request.eos == EosRule::Ignore && target.forcing() == LengthForcing::CapOnly {
-        let backend = target.backend().as_str();
-        watcher.event(RunEvent::Note(RunNote::Other(format!(
-            "{backend} cannot be told to generate the full length on this route; outputs may be \
-             shorter than requested, and the figures count the tokens that came"
-        ))));
+    if let Some(note) = shorter_outputs(target, request.eos) {
+        watcher.event(RunEvent::Note(RunNote::Other(note)));
     }
     for note in transport.notes() {
         watcher.event(RunEvent::Note(RunNote::Other(note.to_string())));
     }
     let none = || InputError::new(InputField::BaseUrl, "name at least one server");
     Ok(tape.ok_or_else(none)?)
+}
+
+/// What to know of the outputs of a server that cannot be made to go on behind the model's own end, where that is wanted. An embedding
+/// has no length.
+fn shorter_outputs(target: &Target, wanted: EosRule) -> Option<String> {
+    let has_length = target.route().dialect().framing() != Framing::Whole;
+    let is_cap = wanted == EosRule::Ignore && target.forcing() == LengthForcing::CapOnly;
+    let backend = target.backend().as_str();
+    (has_length && is_cap).then(|| {
+        format!(
+            "{backend} cannot be told to generate the full length on this route; outputs may be \
+             shorter than requested, and the figures count the tokens that came"
+        )
+    })
 }
 
 /// The request that is tried: a warm-up request of the workload.
@@ -122,4 +134,23 @@ fn unusable(error: &PreflightError<RequestError>, url: &str, target: &Target) ->
         _ => return unusable,
     };
     unusable.hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use fizeau_core::EosRule;
+    use fizeau_transport::{Backend, Target};
+
+    use super::shorter_outputs;
+
+    #[test]
+    fn only_outputs_with_a_length_can_be_shorter() {
+        let note = |backend, wanted| {
+            shorter_outputs(&Target::new("http://h", backend, "m").unwrap(), wanted)
+        };
+        assert!(note(Backend::Anthropic, EosRule::Ignore).is_some());
+        assert_eq!(note(Backend::Anthropic, EosRule::Stop), None);
+        assert_eq!(note(Backend::Vllm, EosRule::Ignore), None);
+        assert_eq!(note(Backend::OpenAiEmbeddings, EosRule::Ignore), None);
+    }
 }

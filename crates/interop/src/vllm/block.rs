@@ -5,7 +5,8 @@ use std::fmt::Display;
 use super::{VllmRequestRate, VllmResult, figures::rate};
 
 impl VllmResult {
-    /// The block that vLLM's client prints at its end, without a newline after the last line.
+    /// The block that vLLM's client prints at its end, without a newline after the last line. Where a prompt's length is not known,
+    /// neither is a sum with it: such a figure is `-`, and a line below the block says of how many.
     #[must_use]
     pub fn block(&self) -> String {
         let mut lines = vec![format!("{:=^50}", " Serving Benchmark Result ")];
@@ -13,6 +14,7 @@ impl VllmResult {
         lines.extend(self.rate_lines());
         lines.extend(self.stat_lines());
         lines.push("=".repeat(50));
+        lines.extend(self.unknown_line());
         lines.join("\n")
     }
 
@@ -32,7 +34,7 @@ impl VllmResult {
             lines.push(two("Request rate configured (RPS):", rate.get()));
         }
         lines.push(two("Benchmark duration (s):", self.duration.get()));
-        lines.push(line("Total input tokens:", self.input_tokens));
+        lines.push(line("Total input tokens:", self.if_known(self.input_tokens.to_string())));
         lines.push(line("Total generated tokens:", self.output_tokens));
         lines
     }
@@ -49,9 +51,24 @@ impl VllmResult {
             two("Output token throughput (tok/s):", per_s(output)),
             two("Peak output token throughput (tok/s):", self.peak_tokens.get()),
             two("Peak concurrent requests:", self.peak_concurrency as f64),
-            two("Total token throughput (tok/s):", per_s(all)),
+            line("Total token throughput (tok/s):", self.if_known(format!("{:.2}", per_s(all)))),
         ]);
         lines
+    }
+
+    /// `figure`, which counts the tokens of all prompts.
+    fn if_known(&self, figure: String) -> String {
+        if self.input_unknown == 0 { figure } else { "-".to_owned() }
+    }
+
+    fn unknown_line(&self) -> Option<String> {
+        let (unknown, completed) = (self.input_unknown, self.completed);
+        (unknown > 0).then(|| {
+            format!(
+                "Input tokens are not known of {unknown} of {completed} successful requests: the server did not say. Where a file of \
+                 vLLM's has numbers for them, they leave these out."
+            )
+        })
     }
 
     fn stat_lines(&self) -> Vec<String> {

@@ -32,6 +32,7 @@ pub struct VllmTally {
     cancelled: u64,
     good: u64,
     input_tokens: Tokens,
+    input_unknown: u64,
     output_tokens: Tokens,
     span: Option<(Stamp, Stamp)>,
     requests: Lists,
@@ -92,6 +93,7 @@ impl VllmTally {
             cancelled: 0,
             good: 0,
             input_tokens: Tokens::ZERO,
+            input_unknown: 0,
             output_tokens: Tokens::ZERO,
             span: None,
             requests: Lists::default(),
@@ -121,7 +123,10 @@ impl VllmTally {
             return;
         }
         self.completed += 1;
-        self.input_tokens += tape.input_tokens().unwrap_or_default();
+        match tape.input_tokens() {
+            Some(input) => self.input_tokens += input,
+            None => self.input_unknown += 1,
+        }
         self.output_tokens += Tokens::new(run::reported_or_counted(tape));
         self.rate.add(tape);
         for (metric, sample) in &mut self.samples {
@@ -164,6 +169,7 @@ impl VllmTally {
             failed: self.failed,
             cancelled: self.cancelled,
             input_tokens: self.input_tokens,
+            input_unknown: self.input_unknown,
             output_tokens: self.output_tokens,
             peak_concurrency: self.flights.peak(),
             peak_tokens: PerSec::new(self.rate.peak().max(mean_rate.get())),

@@ -370,6 +370,21 @@ P99 ITL (ms):                            19.90
     assert_eq!(result(run(), "itl,ttft,tpot", "99").block(), golden);
 }
 
+/// What is not known is no 0, neither alone nor in a sum; vLLM's file knows numbers only.
+#[test]
+fn prompts_of_unknown_length_are_told() {
+    let known = tape(0, &[(20, 1), (30, 1)]);
+    let mut unknown = known.clone();
+    (unknown.usage, unknown.requested.input_tokens) = (None, None);
+    let result = by_default(run(), &[known, unknown], VllmDetail::Brief);
+    let block = result.block();
+    assert!(block.contains("Total input tokens:                      -\n"), "{block}");
+    assert!(block.contains("Total token throughput (tok/s):          -\n"), "{block}");
+    let last = block.lines().last().expect("a block has lines");
+    assert!(last.starts_with("Input tokens are not known of 1 of 2 successful requests"), "{last}");
+    assert_eq!(parsed(&result)["total_input_tokens"], json!(10));
+}
+
 /// Replies of one token have no pace and no gaps; vLLM writes 0.0, and not the -0.0 of an empty sum.
 #[test]
 fn an_empty_sample_is_zero_without_a_sign() {

@@ -294,9 +294,21 @@ fn token_source(level: &LevelSummary) -> Option<VerdictReason> {
     if level.tokens.source? != TokenSource::Events {
         return None;
     }
-    let text =
-        "tokens are chunk counts; the server gave neither token ids nor usage for every reply";
-    reason(Verdict::Suspect, VerdictConcern::Workload, text.to_owned())
+    let seen = &level.lengths.output.seen;
+    let told = seen.mean.map(|mean| (mean * seen.n as f64).round() as u64);
+    let output = level.tokens.output.get();
+    let text = match told.filter(|told| seen.n == level.requests.completed && *told >= output) {
+        // Where the usage is there and does not count, thoughts are in it of which none came.
+        Some(told) => format!(
+            "tokens are chunk counts ({output}); the server's usage has {told}, among them thoughts that it neither showed nor counted \
+             apart, so nobody knows how many came with the chunks; the block of vLLM's lines prints the server's {told}"
+        ),
+        None => {
+            "tokens are chunk counts; the server gave neither token ids nor usage for every reply"
+                .to_owned()
+        }
+    };
+    reason(Verdict::Suspect, VerdictConcern::Workload, text)
 }
 
 fn speed_of_light(expected: &LevelExpectations) -> Option<VerdictReason> {

@@ -2,7 +2,7 @@
 
 use fizeau_core::{
     Arrival, Channel, ConnectMarks, FailureClass, Nanos, PerSec, ReadLag, StampSource, Tape,
-    TokenSource,
+    TokenSource, Tokens, Usage,
 };
 use fizeau_metrics::{
     ClientCeiling, ClientNeed, ClientProof, ClientWatch, GoodputGoals, LevelEnding,
@@ -418,6 +418,21 @@ fn chunk_counts_are_suspect() {
     let text =
         "tokens are chunk counts; the server gave neither token ids nor usage for every reply";
     assert_one(&verdict_on(&[tape]), Verdict::Suspect, text);
+}
+
+/// A server that thinks in secret gives usage, and nobody knows how much of it came with the events.
+#[test]
+fn chunk_counts_beside_a_usage_say_so() {
+    let mut tape = good();
+    tape.token_source = TokenSource::Events;
+    tape.usage = Some(Usage { completion_tokens: Some(Tokens::new(50)), ..Usage::default() });
+    let validity = verdict_on(&[tape.clone(), tape.clone()]);
+    let text = "tokens are chunk counts (4); the server's usage has 100, among them thoughts that it neither showed nor counted \
+                apart, so nobody knows how many came with the chunks; the block of vLLM's lines prints the server's 100";
+    assert_one(&validity, Verdict::Suspect, text);
+    let without = Tape { usage: None, ..tape.clone() };
+    let validity = verdict_on(&[tape, without]);
+    assert!(validity.reasons[0].text.contains("neither token ids nor usage for every reply"));
 }
 
 #[test]

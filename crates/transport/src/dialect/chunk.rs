@@ -7,13 +7,13 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess};
 use serde_json::Value;
 
-pub(crate) use super::json::message;
+pub(crate) use super::json::{PlainBody, message};
 
 use super::fields::{
-    CallArguments, DeltaContent, FewItems, ItemCount, Lenient, TextField, lenient,
+    CallArguments, DeltaContent, FewItems, ItemCount, Lenient, Loose, TextField, lenient,
 };
 use super::json::{
-    Timings, WholeCount, append, counted, object_or_done, seconds, take_finish, words,
+    Timings, WholeCount, append, counted, object_or_done, plain_fault, seconds, take_finish, words,
 };
 use super::{EventError, WireEvent};
 use crate::event::RawEvent;
@@ -32,13 +32,12 @@ pub(super) const VARYING: &[&str] = &[
 
 /// What `event` says, on either route.
 pub(super) fn read<'a>(event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
-    object_or_done(event, classify)
-}
-
-/// The words of the error in a 200 reply's JSON body, if it holds one.
-pub(crate) fn error_in(data: &[u8]) -> Option<String> {
-    let chunk: OpenAiChunk<'_> = serde_json::from_slice(data).ok()?;
-    chunk.error_words()
+    let mut wire = object_or_done(event, classify)?;
+    // The few events that hold nothing are looked at once more: servers put errors into many shapes.
+    if wire.has_nothing() {
+        wire.error = plain_fault(event.data);
+    }
+    Ok(wire)
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -48,7 +47,7 @@ struct OpenAiChunk<'a> {
     choices: FewItems<Choice<'a>>,
     usage: Option<OpenAiUsage>,
     error: Option<Value>,
-    object: TextField<'a>,
+    object: Loose<'a>,
     /// Only looked at beside `"object": "error"`.
     message: Option<Value>,
     /// llama.cpp's server.
@@ -76,10 +75,10 @@ struct Choice<'a> {
 struct Delta<'a> {
     #[serde(borrow)]
     content: DeltaContent<'a>,
-    reasoning: TextField<'a>,
-    reasoning_content: TextField<'a>,
+    reasoning: Loose<'a>,
+    reasoning_content: Loose<'a>,
     reasoning_details: FewItems<OpenAiReasoningDetail<'a>>,
-    refusal: TextField<'a>,
+    refusal: Loose<'a>,
     tool_calls: FewItems<OpenAiToolCall<'a>>,
     function_call: Option<OpenAiFunction<'a>>,
 }
@@ -88,8 +87,8 @@ struct Delta<'a> {
 #[serde(default)]
 struct OpenAiReasoningDetail<'a> {
     #[serde(borrow)]
-    text: TextField<'a>,
-    summary: TextField<'a>,
+    text: Loose<'a>,
+    summary: Loose<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -153,6 +152,9 @@ struct OpenAiUsage {
     reasoning_tokens: WholeCount,
     /// DeepSeek, in place of the details.
     prompt_cache_hit_tokens: WholeCount,
+    /// Of gateways before Anthropic and Bedrock: what of the prompt was written to a cache.
+    cache_creation_input_tokens: WholeCount,
+    cache_write_tokens: WholeCount,
     /// Groq, in seconds, with the two below.
     queue_time: Option<f64>,
     prompt_time: Option<f64>,
@@ -164,6 +166,9 @@ struct OpenAiUsage {
 struct OpenAiTokenDetails {
     cached_tokens: WholeCount,
     reasoning_tokens: WholeCount,
+    cache_creation_tokens: WholeCount,
+    cache_creation_input_tokens: WholeCount,
+    cache_write_tokens: WholeCount,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -308,11 +313,27 @@ impl OpenAiUsage {
     }
 
     /// Thoughts that only the total tells of, as of gateways before Gemini; of a total with something else in it, such as the cached part of
-    /// the prompt once more, none.
+    /// the prompt once more, or what was written to a cache, none.
     fn untold(&self) -> Option<Tokens> {
         let Usage { cached_tokens, reasoning_tokens, prompt_tokens, .. } = self.to_usage();
         let beyond = self.beyond().map(Tokens::new).filter(|beyond| *beyond > Tokens::ZERO)?;
         let is_counted = prompt_tokens > Some(Tokens::ZERO) && reasoning_tokens.is_none();
-        (is_counted && cached_tokens != Some(beyond)).then_some(beyond)
+        let is_of_prompt = cached_tokens == Some(beyond) || self.writes_cache();
+        (is_counted && !is_of_prompt).then_some(beyond)
+    }
+
+    /// Whether a part of the prompt was written to a cache. Whether it counts in the prompt, in the total or in neither is each
+    /// gateway's own.
+    fn writes_cache(&self) -> bool {
+        let in_details = self.prompt_tokens_details.as_ref().map(|details| {
+            [
+                details.cache_creation_tokens,
+                details.cache_creation_input_tokens,
+                details.cache_write_tokens,
+            ]
+        });
+        let own = [self.cache_creation_input_tokens, self.cache_write_tokens];
+        let written = in_details.into_iter().flatten().chain(own);
+        written.into_iter().any(|count| count.0 > Some(0))
     }
 }

@@ -54,16 +54,108 @@ pub(crate) fn message(data: &[u8]) -> String {
 /// The words of an error value, however it is wrapped; none if the value says that there is no error.
 pub(super) fn words(value: &Value) -> Option<String> {
     match value {
-        Value::Null | Value::Bool(false) => None,
-        Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+        nothing if is_nothing(nothing) => None,
+        Value::String(text) => Some(text.clone()),
         Value::Array(items) => items.iter().find_map(words),
-        Value::Object(fields) if fields.is_empty() => None,
         Value::Object(fields) => {
             let known = ["error", "message", "detail", "msg"];
             let inner = known.iter().filter_map(|name| fields.get(*name)).find_map(words);
             Some(inner.unwrap_or_else(|| value.to_string()))
         }
         other => Some(other.to_string()),
+    }
+}
+
+/// Whether `value` says that there is none of what its field is for: null, false, 0, empty, or made of such alone.
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Bool(true) => false,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.iter().all(is_nothing),
+        Value::Object(fields) => fields.values().all(is_nothing),
+    }
+}
+
+/// The most bytes of an error; the first chunk of a good reply may hold the whole prompt.
+const LONGEST_FAULT: usize = 16 << 10;
+
+/// The words of an error in another shape than an `error` field, in an object that has neither output nor usage: those of a choice
+/// (OpenRouter's), a list of `errors` (Cloudflare's), a text beside a code or a mark that says what it is, or a `detail` alone (FastAPI's).
+pub(super) fn plain_fault(data: &[u8]) -> Option<String> {
+    if data.len() > LONGEST_FAULT {
+        return None;
+    }
+    let value: Value = serde_json::from_slice(data).ok()?;
+    let fields = value.as_object()?;
+    let field = |name: &str| fields.get(name).filter(|value| !is_nothing(value));
+    if let Some(Value::Array(choices)) = field("choices") {
+        return choices.iter().filter_map(|choice| choice.get("error")).find_map(words);
+    }
+    if field("usage").is_some() {
+        return None;
+    }
+    let text = |names: &[&str]| names.iter().filter_map(|name| field(name)).find_map(words);
+    let is_marked =
+        ["code", "error_code", "status_code"].iter().any(|name| is_bad_code(fields.get(*name)))
+            || ["object", "type"]
+                .iter()
+                .any(|name| field(name).and_then(Value::as_str) == Some("error"))
+            || fields.get("success") == Some(&Value::Bool(false));
+    // MiniMax's is behind a name of its own.
+    let base = field("base_resp").filter(|base| is_bad_code(base.get("status_code")));
+    text(&["errors"])
+        .or_else(|| base.and_then(|base| base.get("status_msg")).and_then(words))
+        .or_else(|| text(&["message", "detail", "msg"]).filter(|_| is_marked))
+        .or_else(|| text(&["detail"]).filter(|_| fields.len() == 1))
+        // FastChat's.
+        .or_else(|| text(&["text"]).filter(|_| is_bad_code(fields.get("error_code"))))
+}
+
+/// Whether `code` is that of a fault: neither nothing nor a word or a status of success.
+fn is_bad_code(code: Option<&Value>) -> bool {
+    let word = match code {
+        Some(Value::String(word)) => word.to_ascii_lowercase(),
+        Some(Value::Number(number)) => number.to_string(),
+        _ => return false,
+    };
+    let is_status = word.len() == 3 && word.starts_with('2') && word.parse::<u16>().is_ok();
+    !is_status && !["", "0", "ok", "success"].contains(&&*word)
+}
+
+/// What one JSON body in place of a stream of events holds.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum PlainBody {
+    /// An error, in these words.
+    Error(String),
+    /// A reply in one piece.
+    Reply,
+    /// Neither; it begins so.
+    Other(String),
+}
+
+impl PlainBody {
+    /// What `data` is.
+    pub(crate) fn of(data: &[u8]) -> Self {
+        let data = data.trim_ascii();
+        let value: Option<Value> = serde_json::from_slice(data).ok();
+        // Google wraps errors in a list.
+        let first = match &value {
+            Some(Value::Array(items)) => items.first(),
+            value => value.as_ref(),
+        };
+        let field = |name: &str| first.and_then(|value| value.get(name));
+        let own = field("error").and_then(words).or_else(|| plain_fault(data));
+        let is_reply = || {
+            let names = ["candidates", "choices", "content", "output", "response"];
+            value.as_ref().is_some_and(|whole| names.iter().any(|name| whole.get(*name).is_some()))
+        };
+        match own {
+            Some(words) => Self::Error(words),
+            None if is_reply() => Self::Reply,
+            None => Self::Other(excerpt(data)),
+        }
     }
 }
 
@@ -75,28 +167,56 @@ pub(super) fn error_words(field: Option<&Value>) -> Option<String> {
 /// Takes note of why the generation ended, by the names of all dialects; an empty one is none. A reply that a
 /// filter or a fault cut short is an error: its pace is not that of a whole one.
 pub(super) fn take_finish(event: &mut WireEvent<'_>, reason: &str) {
-    event.finish = Some(match reason {
-        "" => return,
+    if reason.is_empty() {
+        return;
+    }
+    event.finish = Some(match &*reason.to_ascii_lowercase() {
         // The last two are Mistral's and Anthropic's for the end of the model's context.
         "length"
         | "limit"
         | "max_tokens"
         | "max_output_tokens"
-        | "MAX_TOKENS"
         | "model_length"
         | "model_context_window_exceeded" => Finish::Length,
-        "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "word" | "STOP" => {
-            Finish::Stop
-        }
+        "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "word" => Finish::Stop,
         "tool_calls" | "function_call" | "tool_use" => Finish::ToolCalls,
-        // `timeout` is TensorRT-LLM's (executor/result.py) for a request that its executor cut off.
-        "abort" | "cancelled" | "content_filter" | "error" | "failed" | "parse_error"
-        | "refusal" | "timeout" => {
+        lower if is_failing(lower) => {
             event.error.get_or_insert_with(|| ended_with(reason));
             return;
         }
         _ => Finish::Other,
     });
+}
+
+/// Whether a reply that ends for `reason`, in lower case, was cut short by a filter or a fault. Gemini's OpenAI route says what its
+/// filter found behind a colon, and gateways hand its own reasons on.
+fn is_failing(reason: &str) -> bool {
+    const FAILING: &[&str] = &[
+        "abort",
+        "cancelled",
+        "error",
+        "failed",
+        "parse_error",
+        "refusal",
+        // TensorRT-LLM's (executor/result.py) for a request that its executor cut off.
+        "timeout",
+        // DeepSeek's.
+        "insufficient_system_resource",
+        // Z.ai's.
+        "network_error",
+        "sensitive",
+        // Gemini's (`FinishReason` of its API).
+        "blocklist",
+        "image_safety",
+        "language",
+        "malformed_function_call",
+        "prohibited_content",
+        "recitation",
+        "safety",
+        "spii",
+        "unexpected_tool_call",
+    ];
+    FAILING.contains(&reason) || reason.starts_with("content_filter")
 }
 
 /// The words for a reply that ended with `reason`, where that is a failure.

@@ -87,7 +87,8 @@ struct ResponsesEvent<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct ResponsesItem<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, rename = "type")]
+    kind: Loose<'a>,
     name: Loose<'a>,
 }
 
@@ -142,7 +143,12 @@ fn classify<'a>(said: ResponsesEvent<'a>, name: &str) -> WireEvent<'a> {
         | "response.code_interpreter_call_code.delta" => event.tool_call = said.delta.0,
         // The name of a call, as the model wrote it; other items have none.
         "response.output_item.added" => {
-            event.tool_call = said.item.unwrap_or_default().name.0;
+            let item = said.item.unwrap_or_default();
+            event.tool_call = item.name.0;
+            // The calls that wait for the client; those of others go on by themselves.
+            if matches!(&*item.kind.0, "function_call" | "custom_tool_call") {
+                event.finish = Some(Finish::ToolCalls);
+            }
         }
         "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
             let ending = kind.trim_start_matches("response.");

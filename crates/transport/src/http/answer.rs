@@ -17,7 +17,10 @@ pub(super) enum PlainReply {
 /// How the events are framed, judged by the content type and never by what was asked for. A reply without one
 /// gets the benefit of the doubt.
 pub(super) fn framing(headers: &HeaderMap, asked: Framing) -> Result<Option<Framing>, PlainReply> {
-    let encoding = text(headers, &CONTENT_ENCODING).filter(|name| *name != "identity");
+    // `none` and an empty one are how proxies are told not to compress.
+    let encoding = text(headers, &CONTENT_ENCODING).filter(|name| {
+        !["", "identity", "none"].iter().any(|plain| name.trim().eq_ignore_ascii_case(plain))
+    });
     if let Some(encoding) = encoding {
         let detail =
             format!("the reply is compressed ({encoding:.40}) although it was asked not to be");

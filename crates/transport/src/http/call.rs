@@ -14,12 +14,13 @@ use super::HttpTransport;
 use super::answer::{self, PlainReply};
 use super::endpoint::{ConnectionChoice, Endpoint, Payload};
 use super::h1::ReplyHead;
+use super::h2;
 use super::log::IoLog;
 use super::reading::{BodyContent, BodyKind, BodyReading, EndedBody};
 use super::resend::{KeptConnections, UnansweredBreak};
 use super::watchdog::{TimeoutAlarm, WaitPhase, Watchdog};
 use super::wire::{BodyEnding, DrivenConnection, ReplyHeadError, SHORTEST_KEEP_ALIVE};
-use crate::dialect::chunk;
+use crate::dialect::chunk::{self, PlainBody};
 use crate::framing::Framing;
 use crate::reply::{BodyEnd, Reply, ReplyReader};
 
@@ -161,11 +162,16 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
     fn unanswered(&self, why: &str) -> Failure {
         let whom = self.endpoint.way().whom();
         let is_sent = self.log.as_ref().is_some_and(|log| log.first_write().is_some());
-        let detail = match is_sent {
-            true => format!(
+        let detail = match (is_sent, why.strip_prefix(h2::RESET)) {
+            (true, Some(why)) => {
+                format!("{whom} reset the request's stream, without a reply: {why}")
+            }
+            (true, None) => format!(
                 "{whom} closed the connection after the request was sent, without a reply: {why}"
             ),
-            false => format!("the connection to {whom} broke before the request was sent: {why}"),
+            (false, _) => {
+                format!("the connection to {whom} broke before the request was sent: {why}")
+            }
         };
         Failure::new(FailureClass::Connect, detail)
     }
@@ -340,6 +346,7 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
                 BodyEnd::Cut
             }
             Ok(BodyEnding::Cut | BodyEnding::Stopped) => BodyEnd::Cut,
+            Ok(BodyEnding::Reset(why)) => BodyEnd::Stopped(reset(&why)),
             Ok(BodyEnding::Malformed(why)) => {
                 let detail = format!("the reply's chunked encoding is broken: {why}");
                 BodyEnd::Stopped(Failure::new(FailureClass::Malformed, detail))
@@ -376,21 +383,41 @@ impl<'t, C: Clock + Clone + Send + 'static> HttpCall<'t, C> {
     async fn unstreamed(&mut self, wire: DrivenConnection<C>) -> Failure {
         let bytes = self.plain_body(wire).await;
         let secrets = self.transport.target.secrets();
-        match chunk::error_in(&bytes) {
-            Some(words) => Failure::new(FailureClass::InStreamError, secrets.detail(&words)),
-            None => Failure::new(
+        match PlainBody::of(&bytes) {
+            PlainBody::Error(words) => {
+                Failure::new(FailureClass::InStreamError, secrets.detail(&words))
+            }
+            PlainBody::Reply => Failure::new(
                 FailureClass::Malformed,
                 "the server answered with one JSON body in place of a stream of events: it ignored `stream`",
             ),
+            PlainBody::Other(start) => {
+                let media = self.transport.target.spoken().framing().media();
+                let detail = format!(
+                    "the reply is of type `application/json`, not what was asked for ({media}): {start}"
+                );
+                Failure::new(FailureClass::Malformed, secrets.detail(&detail))
+            }
         }
     }
 }
 
 /// The failure of a reply that began and whose head never became whole.
 fn without_head(headless: ReplyHeadError) -> Failure {
+    if let ReplyHeadError::Cut(why) = &headless
+        && let Some(why) = why.strip_prefix(h2::RESET)
+    {
+        return reset(why);
+    }
     let (class, why) = match headless {
         ReplyHeadError::Cut(why) | ReplyHeadError::Untaken(why) => (FailureClass::Truncated, why),
         ReplyHeadError::Malformed(why) => (FailureClass::Malformed, why),
     };
     Failure::new(class, format!("the reply's head is broken: {why}"))
+}
+
+/// The failure of a reply whose stream the server reset for the reason `why`.
+fn reset(why: &str) -> Failure {
+    let detail = format!("the server reset the reply's stream: {why}");
+    Failure::new(FailureClass::Truncated, detail)
 }

@@ -38,6 +38,9 @@ pub(super) struct RequestTemplate {
     headers: HeaderMap,
 }
 
+/// What the words of a stream's reset by the server begin with; its reason follows.
+pub(super) const RESET: &str = "stream error received: ";
+
 type Answering = Pin<Box<dyn Future<Output = hyper::Result<Response<Incoming>>>>>;
 
 /// One request's place on a connection.
@@ -152,7 +155,12 @@ impl H2 {
             match frame {
                 None if is_whole => return Poll::Ready(BodyEnding::Whole),
                 None => return Poll::Ready(BodyEnding::Cut),
-                Some(Err(_)) => return Poll::Ready(BodyEnding::Cut),
+                Some(Err(error)) => {
+                    let words = innermost(&error).to_string();
+                    let reset =
+                        words.strip_prefix(RESET).map(|why| BodyEnding::Reset(why.to_owned()));
+                    return Poll::Ready(reset.unwrap_or(BodyEnding::Cut));
+                }
                 // Anything but data is trailers, which say nothing here.
                 Some(Ok(frame)) => {
                     if let Ok(data) = frame.into_data()
@@ -192,7 +200,7 @@ impl H2 {
         // A stream that was open has GOAWAY for its error only if the server names an earlier one as the last (RFC 9113, sections
         // 6.8 and 8.7).
         let is_untaken = words.starts_with("connection error received")
-            || words.starts_with("stream error received: refused stream");
+            || words.strip_prefix(RESET).is_some_and(|why| why.starts_with("refused stream"));
         if is_untaken {
             return ReplyHeadError::Untaken(words);
         }

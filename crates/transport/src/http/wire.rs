@@ -45,6 +45,8 @@ pub(super) enum BodyEnding {
     Cut,
     /// Its framing makes no sense, for this reason.
     Malformed(String),
+    /// With its stream alone, which the server reset for this reason; its connection stands.
+    Reset(String),
     /// Whoever took its content wanted no more.
     Stopped,
     /// As HTTP says that it should.

@@ -97,7 +97,9 @@ impl ReplyNotes {
         }
         self.take_counts(event.running, event.usage);
         self.timing = event.timing.or(self.timing);
-        self.finish = event.finish.or(self.finish);
+        // The Responses route tells of the call first and that it is completed later.
+        let is_call = self.finish == Some(Finish::ToolCalls) && event.finish == Some(Finish::Stop);
+        self.finish = event.finish.filter(|_| !is_call).or(self.finish);
         self.done |= event.done;
         self.has_thought |= event.has_thought;
         if let Some(words) = &event.error {

@@ -105,6 +105,23 @@ async fn a_200_that_is_no_stream() {
     let cases = [
         (plain("200 OK", json, answer), FailureClass::Malformed, "ignored `stream`"),
         (plain("200 OK", json, r#"{"error":"no"}"#), FailureClass::InStreamError, "no"),
+        (plain("200 OK", json, r#"{"detail":"dead"}"#), FailureClass::InStreamError, "dead"),
+        (
+            plain("200 OK", json, r#"{"code":20012,"message":"no model","data":null}"#),
+            FailureClass::InStreamError,
+            "no model",
+        ),
+        (
+            plain("200 OK", json, r#"[{"error":{"code":429,"message":"busy"}}]"#),
+            FailureClass::InStreamError,
+            "busy",
+        ),
+        (
+            plain("200 OK", json, r#"[{"candidates":[]},{"candidates":[]},{"candidates":[]}]"#),
+            FailureClass::Malformed,
+            "`[{\"candidates\":[]}",
+        ),
+        (plain("200 OK", json, &good()), FailureClass::Malformed, "`data: {"),
         (
             plain("200 OK", "Content-Type: text/html\r\n", "<p>"),
             FailureClass::Malformed,
@@ -114,6 +131,19 @@ async fn a_200_that_is_no_stream() {
     ];
     for (script, class, words) in cases {
         check_failure(&ask_once(script, NO_LIMITS).await, class, Some(200), words);
+    }
+}
+
+/// Codings are told apart without regard to case (RFC 9110, section 8.4.1), and proxies write `none` so that nothing compresses.
+#[tokio::test]
+async fn what_is_not_compressed_is_read() {
+    for coding in ["", "none", "None", "Identity"] {
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: {coding}\r\n\r\n"
+        );
+        let script = vec![Step::Request, send(&head), send(good())];
+        let tape = ask_once(script, NO_LIMITS).await;
+        assert!(tape.is_success(), "{coding}: {tape:?}");
     }
 }
 

@@ -278,34 +278,47 @@ async fn a_request_that_the_server_refused_unseen_is_sent_again_once_and_another
         let tape = ask(&transport).await;
         assert_eq!(tape.is_success(), is_success, "{tape:?}");
         let is_again = reason == Reason::REFUSED_STREAM;
+        if !is_success && is_again {
+            check_failure(&tape, FailureClass::Connect, None, "reset the request's stream");
+        } else if !is_success {
+            check_failure(&tape, FailureClass::Truncated, None, "the server reset the reply's");
+        }
         assert_eq!(tape.connection == Connection::ReplacedStale, is_again, "{tape:?}");
         assert_eq!(asked.load(SeqCst), if is_again { 3 } else { 2 });
     }
 }
 
-/// A gateway resets the stream of a reply that its upstream broke off, without an error (RFC 9113, section 8.1, means an early reply).
+/// A gateway resets the stream of a reply that its upstream broke off, perhaps without an error (RFC 9113, section 8.1, means an early
+/// reply by it). With one, its word is told.
 #[tokio::test]
-async fn a_reply_that_a_reset_without_an_error_cuts_is_not_whole() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        let (stream, _) = listener.accept().await.unwrap();
-        let mut connection = h2::server::handshake(stream).await.unwrap();
-        while let Some(Ok((_, mut respond))) = connection.accept().await {
-            let response = Response::builder().header("content-type", "text/event-stream");
-            let mut body = respond.send_response(response.body(()).unwrap(), false).unwrap();
-            body.send_data(Bytes::from("data: {\"text_output\":\"a\"}\n\n"), false).unwrap();
-            // What was handed over goes out before the reset does.
-            tokio::spawn(async move {
-                tokio::task::yield_now().await;
-                body.send_reset(Reason::NO_ERROR);
-            });
-        }
-    });
-    let target = Target::new(&format!("http://{address}"), Backend::Triton, "m").unwrap();
-    let streams = NonZeroU32::new(100).unwrap();
-    let tape = ask(&transport(target.http_version(HttpVersion::Http2 { streams }))).await;
-    check_failure(&tape, FailureClass::Truncated, Some(200), "the connection broke");
+async fn a_reply_that_a_reset_cuts_is_not_whole() {
+    let cases = [
+        (Reason::NO_ERROR, "the connection broke"),
+        (Reason::INTERNAL_ERROR, "the server reset the reply's stream: unexpected internal error"),
+    ];
+    for (reason, words) in cases {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            let (stream, _) = listener.accept().await.unwrap();
+            let mut connection = h2::server::handshake(stream).await.unwrap();
+            while let Some(Ok((_, mut respond))) = connection.accept().await {
+                let response = Response::builder().header("content-type", "text/event-stream");
+                let mut body = respond.send_response(response.body(()).unwrap(), false).unwrap();
+                let event = Bytes::from("data: {\"text_output\":\"a\"}\n\n");
+                body.send_data(event, false).unwrap();
+                // What was handed over goes out before the reset does.
+                tokio::spawn(async move {
+                    tokio::task::yield_now().await;
+                    body.send_reset(reason);
+                });
+            }
+        });
+        let target = Target::new(&format!("http://{address}"), Backend::Triton, "m").unwrap();
+        let streams = NonZeroU32::new(100).unwrap();
+        let tape = ask(&transport(target.http_version(HttpVersion::Http2 { streams }))).await;
+        check_failure(&tape, FailureClass::Truncated, Some(200), words);
+    }
 }
 
 #[tokio::test]

@@ -8,7 +8,8 @@ use fizeau_core::{
     Stamp, StampSource, Tape, Transport,
 };
 use fizeau_transport::{
-    Backend, HttpTransport, KeepText, MonotonicClock, Reply, Secret, StampChoice, Target, Timeouts,
+    Backend, ExtraBody, HttpTransport, KeepText, MonotonicClock, Reply, Secret, StampChoice,
+    Target, Timeouts,
 };
 
 use crate::bodies::request;
@@ -32,6 +33,27 @@ pub(crate) async fn ask(transport: &HttpTransport<MonotonicClock>) -> Tape {
 
 pub(crate) fn good() -> String {
     [&*text("Ga", "", ""), &*text(" bu", "", ""), DONE].concat()
+}
+
+/// What a tape says was asked for is what the server was told.
+#[tokio::test]
+async fn an_end_that_cannot_be_forced_is_the_models_own() {
+    let cases = [
+        (Backend::Vllm, "{}", EosRule::Ignore),
+        (Backend::Vllm, r#"{"ignore_eos":false}"#, EosRule::Stop),
+        (Backend::OpenAiChat, "{}", EosRule::Ignore),
+        (Backend::DeepSeek, "{}", EosRule::Stop),
+        (Backend::DeepSeek, r#"{"ignore_eos":true}"#, EosRule::Ignore),
+        (Backend::Anthropic, "{}", EosRule::Stop),
+        (Backend::OllamaChat, "{}", EosRule::Stop),
+    ];
+    for (backend, extra, expected) in cases {
+        let server = Server::run(vec![vec![Step::Request, send("HTTP/1.1 500 No\r\n\r\n")]]);
+        let target = Target::new(&server.url(), backend, "m").unwrap();
+        let target = target.extra_body(ExtraBody::parse(extra).unwrap());
+        let tape = ask(&transport(target)).await;
+        assert_eq!(tape.requested.eos, expected, "{backend:?} {extra}");
+    }
 }
 
 /// Every trap over a socket, chunks and writes cut without regard to events, each connection closed after its

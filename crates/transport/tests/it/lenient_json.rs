@@ -71,7 +71,17 @@ fn what_is_broken_stays_so() {
     for broken in broken {
         check(broken, None);
     }
-    assert_eq!(plain(b"[\"\xED\xA0\xBD\"]"), None);
+    assert_eq!(plain(b"[\xF0\x9F]"), None);
+}
+
+/// Python writes the first two; a tokenizer cuts a character in two.
+#[test]
+fn what_is_no_json_and_sent_all_the_same() {
+    check("[NaN,-Infinity,Infinity,1]", Some("[null,null,null,1]"));
+    check(r#"["NaN",{"Infinity":NaN}]"#, Some(r#"["NaN",{"Infinity":null}]"#));
+    check("[NaNs]", None);
+    let half = plain(b"[\"a\xF0\x9F\",\"\xED\xA0\xBD\"]").unwrap();
+    assert_eq!(String::from_utf8(half).unwrap(), "[\"a\u{fffd}\",\"\u{fffd}\u{fffd}\u{fffd}\"]");
 }
 
 proptest! {

@@ -6,6 +6,7 @@ mod backends;
 mod bodies;
 mod endpoints;
 mod failures;
+mod gateways;
 mod given;
 mod h2;
 mod heads;

@@ -151,7 +151,7 @@ fn first_line(bytes: &[u8]) -> (&[u8], Option<&[u8]>) {
     (line, Some(end.strip_prefix(b"\r\n").unwrap_or_else(|| &end[1..])))
 }
 
-/// What comes out by the letter of the standard, line by line, with our limit and our half event.
+/// What comes out by the letter of the standard, line by line, with our limit, our half event and our field of errors.
 fn by_the_letter(bytes: &[u8], limit: usize) -> Seen {
     let mut seen = Seen { tail: Some(Tail::Whole), ..Seen::default() };
     let (mut data, mut name): (Option<Vec<u8>>, Vec<u8>) = (None, Vec::new());
@@ -179,6 +179,14 @@ fn by_the_letter(bytes: &[u8], limit: usize) -> Seen {
                 });
             }
             b"event" => name = value.to_vec(),
+            // Ours alone.
+            b"error" => {
+                name = b"error".to_vec();
+                data = Some(match data {
+                    Some(data) => [&data, &b"\n"[..], value].concat(),
+                    None => value.to_vec(),
+                });
+            }
             _ => {}
         }
     }
@@ -193,7 +201,7 @@ fn by_the_letter(bytes: &[u8], limit: usize) -> Seen {
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         4 => prop::sample::select(vec![
-            "data", "data:", "data: ", "event: e", "id: 1", ":", ": c", "\n", "\r", "\r\n", "\n\n", "\r\n\r\n", "\r\r",
+            "data", "data:", "data: ", "event: e", "error: e", "id: 1", ":", ": c", "\n", "\r", "\r\n", "\n\n", "\r\n\r\n", "\r\r",
             "{\"a\":1}", "é", "\u{feff}", " ",
         ]).prop_map(|text| text.as_bytes().to_vec()),
         1 => prop::collection::vec(any::<u8>(), 0..6),

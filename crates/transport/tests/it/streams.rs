@@ -10,6 +10,7 @@ mod odd;
 mod ollama;
 mod responses;
 mod sglang;
+mod shapes;
 mod tgi;
 mod tokens;
 mod triton;
@@ -19,7 +20,7 @@ use fizeau_transport::{BodyEnd, Reply, Route};
 
 /// Every case of the OpenAI routes.
 pub(crate) fn cases() -> Vec<Case> {
-    [tokens::cases(), ends::cases(), hosted::cases(), odd::cases()].concat()
+    [tokens::cases(), ends::cases(), hosted::cases(), odd::cases(), shapes::cases()].concat()
 }
 
 /// Every case of every route.

@@ -2,7 +2,7 @@
 
 use fizeau_core::Channel::{Reasoning, Refusal, ToolCall, Visible};
 use fizeau_core::FailureClass::{InStreamError, Truncated};
-use fizeau_core::Finish::{Length, Stop, Unstated};
+use fizeau_core::Finish::{Length, Stop, ToolCalls, Unstated};
 use fizeau_core::TokenSource::{Events, FinalUsageSpread, Logprobs};
 use fizeau_transport::Route::Responses;
 
@@ -139,7 +139,7 @@ fn channels() -> Vec<Case> {
             .concat(),
             &[(1, Reasoning), (1, Reasoning), (1, Refusal), (1, ToolCall), (1, ToolCall), V],
             FinalUsageSpread,
-            (Ok(Stop), "hmahnof{}Ga"),
+            (Ok(ToolCalls), "hmahnof{}Ga"),
         ),
         case(
             "3: Responses, log-probabilities count",
