@@ -4,7 +4,7 @@ use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, PerSec};
 use fizeau_roofline::{Device, MathType};
 use serde::{Deserialize, Serialize};
 
-use crate::measurement::{Component, Dtype, Measurement, Operation};
+use crate::measurement::{Component, Dtype, Measurement, ONE_WAY, Operation};
 
 /// What measurements call the machine's own processor.
 pub(crate) const PROCESSOR: &str = "cpu";
@@ -226,7 +226,7 @@ impl DeviceFacts {
     }
 }
 
-/// In how many directions a copy between one GPU and another one runs; none of any other operation.
+/// In how many directions a copy between one GPU and another one is measured; none of any other operation.
 fn between_gpus(operation: &Operation) -> Option<f64> {
     let Operation::Transfer { from, to, both_ways, .. } = operation else { return None };
     let is_gpu = |side: &str| {
@@ -234,6 +234,10 @@ fn between_gpus(operation: &Operation) -> Option<f64> {
         number
             .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
     };
+    let (to, is_one_way) = match to.strip_suffix(ONE_WAY) {
+        Some(to) => (to, true),
+        None => (to.as_str(), !both_ways),
+    };
     let is_between = from != to && is_gpu(from) && is_gpu(to);
-    is_between.then_some(if *both_ways { 2.0 } else { 1.0 })
+    is_between.then_some(if is_one_way { 1.0 } else { 2.0 })
 }

@@ -30,6 +30,7 @@ mod nvbandwidth_text;
 mod operatorx;
 mod pairs;
 mod pmbw;
+mod rccl_tests_file;
 mod reading;
 mod source;
 mod stream;
@@ -74,11 +75,12 @@ struct Format {
 }
 
 /// Tried in this order: the more a format demands, the earlier.
-const FORMATS: [Format; 21] = [
+const FORMATS: [Format; 22] = [
     Format { name: "nvbandwidth JSON", read: nvbandwidth_json::read },
     Format { name: "nccl-tests JSON", read: nccl_tests_json::read },
     Format { name: "OperatorX", read: operatorx::read },
     Format { name: "CollectiveX", read: collectivex::read },
+    Format { name: "rccl-tests, a file of its own", read: rccl_tests_file::read },
     Format { name: "nccl-tests and rccl-tests", read: nccl_tests_text::read },
     Format { name: "nvbandwidth", read: nvbandwidth_text::read },
     Format { name: "BabelStream", read: babelstream::read },

@@ -23,8 +23,8 @@ pub use memory::{MemoryKernel, StoreKind};
 pub use method::{
     ArrayPages, CacheState, DataPattern, FirstTouch, LaunchCost, Method, PageAdvice, TimedBy,
 };
-pub(crate) use operation::size;
 pub use operation::{Component, Operation, TransferEngine};
+pub(crate) use operation::{ONE_WAY, size};
 pub use recurrence::{NormShape, RecurrenceRule, RecurrenceShape};
 pub use timing::{ReportedFigure, ReportedValue, SampleStatistic, Timing};
 pub use work::{ByteConvention, ByteCounts, OperationWork};

@@ -52,7 +52,7 @@ document! {
         /// Why the last of them did not.
         pub missing_why?: String = view.missing().next_back().map(|failure| failure.why.to_string()),
         /// Requests in the running batch.
-        pub running?: ReportedGauge = view.gauge(MetricMeaning::Running),
+        pub running?: ReportedGauge = view.running(),
         /// Requests that wait.
         pub waiting?: ReportedGauge = view.gauge(MetricMeaning::Waiting),
         /// Likewise by reason.
@@ -64,10 +64,10 @@ document! {
         pub kv_capacity_tokens?: Tokens = view.kv_capacity(),
         /// Preemptions.
         pub preemptions?: ReportedCounter = view.counter(MetricMeaning::Preemptions),
-        /// Tokens found in the prefix cache; by vLLM 0.8 blocks, so that only their share of queries can be compared.
+        /// Tokens found in the prefix cache; by vLLM 0.8 and TensorRT-LLM blocks, so that only their share of queries can be compared.
         pub prefix_hits?: ReportedCounter = view.counter(MetricMeaning::PrefixHits),
         /// Tokens looked up in it, likewise.
-        pub prefix_queries?: ReportedCounter = view.counter(MetricMeaning::PrefixQueries),
+        pub prefix_queries?: ReportedCounter = view.prefix_queries(),
         /// Tokens found in a cache outside the engine.
         pub external_prefix_hits?: ReportedCounter = view.counter(MetricMeaning::ExternalPrefixHits),
         /// Tokens looked up there.
@@ -177,8 +177,9 @@ impl ServerWindow {
     }
 
     /// Tokens that a step gives each request that decodes, at least 1: all that were generated over those that no draft gave, so that
-    /// steps without a draft count too; of an engine that does not count accepted tokens the length that it averages. None where neither
-    /// is told.
+    /// steps without a draft count too; of an engine that does not count accepted tokens the length that it averages. TensorRT-LLM counts
+    /// generated tokens as requests end and accepted ones step by step, which in a short window are not of the same steps, so that of it
+    /// the length comes first. None where neither is told.
     #[must_use]
     pub fn tokens_per_step(&self) -> Option<f64> {
         let counted = || {
@@ -187,7 +188,11 @@ impl ServerWindow {
         };
         let averaged = || Some(self.accept_length.as_ref()?.figure.mean);
         let is_known = |tokens: &f64| tokens.is_finite() && *tokens >= 1.0;
-        counted().filter(is_known).or_else(|| averaged().filter(is_known))
+        let (counted, averaged) = (counted().filter(is_known), averaged().filter(is_known));
+        match self.exporter {
+            Some(Exporter::TensorrtLlm) => averaged.or(counted),
+            _ => counted.or(averaged),
+        }
     }
 
     /// The mean number of tokens that an iteration works on.

@@ -190,7 +190,7 @@ fn what_is_no_result_is_refused_with_what_was_tried() {
         let wrong = run(words);
         assert_eq!((wrong.code, wrong.out.as_str()), (Some(2), ""), "{wrong:?}");
         assert!(wrong.err.contains("letter.txt is no result of a known tool"), "{}", wrong.err);
-        assert!(wrong.err.contains(", and 18 others"), "{}", wrong.err);
+        assert!(wrong.err.contains(", and 19 others"), "{}", wrong.err);
     }
     let missing = run(&["probe", "--import", "no-such-file"]);
     assert_eq!(missing.code, Some(2));

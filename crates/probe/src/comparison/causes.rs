@@ -103,6 +103,8 @@ pub(super) fn of_copies<'a>(
 fn words(engine: TransferEngine) -> &'static str {
     match engine {
         TransferEngine::CopyEngine => "the copy engine",
+        TransferEngine::CopyEngineRead => "the copy engine of the side that reads",
+        TransferEngine::CopyEngineWrite => "the copy engine of the side that writes",
         TransferEngine::KernelRead => "a kernel that reads",
         TransferEngine::KernelWrite => "a kernel that writes",
         TransferEngine::NotReported => "an engine that is not named",

@@ -3,7 +3,9 @@
 //! Of <https://github.com/deepseek-ai/DeepGEMM/blob/main/tests/test_fp8_fp4.py>: ` > Perf (m=64, n=2112, k=7168, 1D2D, layout=NT, BF16,
 //! acc=0): 12.3 us | 456 TFLOPS | 789 GB/s | 1.05x cuBLAS speedup`. Other versions say `Performance`, `launch 12 us | ` before
 //! the time, or `throughput: ` before the rates. Of groups `m` is the sum of their rows, `expected_m_per_group` what each
-//! has in the mean. The type of operands is not told. It follows from which test prints such lines: `Performance` is of the first version, which
+//! has in the mean; where the sum is over groups (`k_alignment=`, `align=`, `avg_k=`) each has all of `m` and `n`, and `k` is the sum of
+//! theirs. A `batch` (`test_bf16.py`) has all of `m` in each. The type of operands is told before groups of `k` alone (`FP8`, `FP4`,
+//! whose scales are of `gran_k` elements). Else it follows from which test prints such lines: `Performance` is of the first version, which
 //! has fp8 alone, and so has `1D2D`, the scales of a Hopper; `1D1D` is of fp8 and of fp4; a layout without either is of `test_bf16.py`.
 
 use fizeau_core::Flops;
@@ -77,8 +79,9 @@ fn add(reading: &mut Reading<'_>, (place, form): (usize, Form), arguments: &str,
         None => Operation::Other { name: format!("gemm, {}", pairs.shown()) },
     };
     let Some(seen) = reading.measured(place, "gpu0", operation, tells) else { return };
-    seen.dtype = operands(form, arguments);
-    if seen.dtype.is_some() {
+    let named = named_operands(&pairs, arguments);
+    seen.dtype = named.or_else(|| operands(form, arguments));
+    if seen.dtype.is_some() && named.is_none() {
         seen.notes.push("the type of operands is that of the test which prints such lines".into());
     }
     seen.work = OperationWork { flops: flops.map(Flops::new), ..OperationWork::default() };
@@ -87,8 +90,14 @@ fn add(reading: &mut Reading<'_>, (place, form): (usize, Form), arguments: &str,
         seen.notes
             .push("the tool does not report the type of the result; its default is bf16".into());
     }
-    if product.is_some() && flops.is_none() {
-        seen.notes.push("groups have different numbers of rows; the shape has their mean".into());
+    match product.map(|product| product.groups) {
+        Some(Groups::OfRows) => seen
+            .notes
+            .push("groups have different numbers of rows; the shape has their mean".into()),
+        Some(Groups::OfSums) => seen
+            .notes
+            .push("groups may sum over different numbers; the shape has their mean".into()),
+        Some(Groups::Alike) | None => {}
     }
     seen.notes.extend(
         launch.into_iter().chain(others).map(|part| format!("the tool also reports: {part}")),
@@ -97,12 +106,24 @@ fn add(reading: &mut Reading<'_>, (place, form): (usize, Form), arguments: &str,
     gemm::note_difference(seen, "TFLOP/s", arithmetic.map(|rate| rate / 1e12), counted);
 }
 
+/// The type of operands that stands in front, as of groups of `k`. Of what has 4 bits the scales say which type it is: those of 32
+/// elements are powers of two (`pack_ue8m0_to_int`).
+fn named_operands(pairs: &Pairs, arguments: &str) -> Option<Dtype> {
+    match arguments.split(',').next()?.trim() {
+        "FP8" => Some(Dtype::Fp8E4m3),
+        "FP4" if pairs.count("gran_k") == Some(32) => Some(Dtype::Mxfp4),
+        _ => None,
+    }
+}
+
 /// The type of operands by what the test says of itself, where only one has it.
 fn operands(form: Form, arguments: &str) -> Option<Dtype> {
     let has = |word: &str| arguments.split(',').any(|part| part.trim().starts_with(word));
     match form {
         Form::First => Some(Dtype::Fp8E4m3),
         Form::Later if has("1D2D") => Some(Dtype::Fp8E4m3),
+        // Of batches operands and result are of one type, and whether FP32 is computed with as TF32 is not told.
+        Form::Later if has("batch=") && has("FP32") => None,
         Form::Later if has("layout=") && !has("1D1D") => Some(Dtype::Bf16),
         Form::Later => None,
     }
@@ -113,18 +134,36 @@ fn operands(form: Form, arguments: &str) -> Option<Dtype> {
 struct Product {
     shape: GemmShape,
     flops: Option<f64>,
+    groups: Groups,
+}
+
+/// In what the products of one operation may differ.
+#[derive(Debug, Clone, Copy)]
+enum Groups {
+    Alike,
+    OfRows,
+    OfSums,
 }
 
 fn product(pairs: &Pairs) -> Option<Product> {
     let (n, k) = (pairs.count("n")?, pairs.count("k")?);
-    let batch = pairs.count("num_groups").unwrap_or(1).max(1);
+    let batch = pairs.first_count(&["num_groups", "batch"]).unwrap_or(1).max(1);
     if let Some(m) = pairs.count("expected_m_per_group") {
         let shape = GemmShape { m, n, k, batch };
-        return Some(Product { shape, flops: None });
+        return Some(Product { shape, flops: None, groups: Groups::OfRows });
     }
     let rows = pairs.count("m")?;
-    let m = rows.checked_div(batch)?;
-    let flops = 2.0 * rows as f64 * n as f64 * k as f64;
-    let is_even = m > 0 && rows % batch == 0;
-    Some(Product { shape: GemmShape { m, n, k, batch }, flops: Some(flops) }).filter(|_| is_even)
+    let of_one = 2.0 * rows as f64 * n as f64 * k as f64;
+    let sums_apart = ["k_alignment", "align", "avg_k"].iter().any(|key| pairs.text(key).is_some());
+    let (shape, flops, groups) = if sums_apart {
+        (GemmShape { m: rows, n, k: k / batch, batch }, of_one, Groups::OfSums)
+    } else if pairs.text("batch").is_some() {
+        (GemmShape { m: rows, n, k, batch }, of_one * batch as f64, Groups::Alike)
+    } else {
+        let shape = GemmShape { m: rows / batch, n, k, batch };
+        (shape, of_one, Groups::Alike)
+    };
+    let is_even = sums_apart || shape.m == rows || rows % batch == 0;
+    let is_one = is_even && shape.m > 0 && shape.k > 0;
+    is_one.then_some(Product { shape, flops: Some(flops), groups })
 }

@@ -3,7 +3,9 @@
 //! Of <https://github.com/deepseek-ai/FlashMLA/tree/main/tests>: a line with the shape (`b=128, s_q=1, mean_sk=4096, h_q=16, h_kv=1,
 //! d=576, dv=512, causal=True, varlen=False`, or `Running on TestParam(...)`), then one with a time and rates
 //! (`0.123 ms, 660 TFLOPS, 3000 GB/s`, `Prefill: 123 us, 660.0 TFlops`). Others who test such kernels print the same, on one
-//! line too.
+//! line too. Of `test_fmha_sm100.py` the shape has other names (`mean_sq=4096, h=32, h_k=32`), and a line ends with `name: fwd`, or with
+//! `name: bwd`, which is no attention that a server runs. `test_flash_mla_sparse_decoding.py` prints a figure a line, `Time (per): 412.3 us`
+//! first and `GB/s: 932` last.
 
 use super::cell::{self, Quantity};
 use super::gemm;
@@ -18,19 +20,29 @@ use crate::measurement::{
 
 pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
     source.must_have("line with `s_q=` and `h_q=`", |text| is_shape(&Pairs::of(text)))?;
-    source.must_have("line with a time and `TFLOPS`", |text| figures(text).is_some())?;
+    source.must_have("line with a time and `TFLOPS`", |text| {
+        figures(text).is_some() || is_time_alone(text)
+    })?;
     let mut reading = Reading::of_lines(source, "FlashMLA");
-    let mut shape = Pairs::default();
+    let (mut shape, mut apart) = (Pairs::default(), Vec::new());
     for line in source.lines() {
         let pairs = Pairs::of(&line.text);
         if is_shape(&pairs) {
-            shape = pairs;
+            (shape, apart) = (pairs, Vec::new());
         }
-        match figures(&line.text) {
+        if is_time_alone(&line.text) || !apart.is_empty() {
+            apart.extend(labelled(&line.text));
+        }
+        let is_last = matches!(apart.last(), Some(Quantity::BytesPerSec(_)));
+        let together = is_last.then(|| std::mem::take(&mut apart));
+        match figures(&line.text).or(together) {
             Some(_) if shape.is_empty() => {
                 reading.skip(line.number, "there is no shape before it");
             }
-            Some(figures) => add(&mut reading, line.number, &shape, &figures),
+            Some(figures) => match Kind::of(&shape, &line.text) {
+                Some(kind) => add(&mut reading, line.number, kind, &shape, &figures),
+                None => reading.skip(line.number, "it does not say `name: fwd` or `name: bwd`"),
+            },
             None if has_units(&line.text) => {
                 reading.skip(line.number, "its time or its rate is no number");
             }
@@ -41,7 +53,51 @@ pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
 }
 
 fn is_shape(pairs: &Pairs) -> bool {
-    pairs.text("s_q").is_some() && pairs.text("h_q").is_some()
+    let has = |names: [&str; 2]| names.iter().any(|name| pairs.text(name).is_some());
+    has(QUERIES) && has(QUERY_HEADS)
+}
+
+/// What tests call the number of queries of a sequence, and that of their heads.
+const QUERIES: [&str; 2] = ["s_q", "mean_sq"];
+const QUERY_HEADS: [&str; 2] = ["h_q", "h"];
+
+/// Which attention it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Dense,
+    Sparse,
+    Backward,
+}
+
+impl Kind {
+    /// None of a test that times both passes, where the line with the `figures` says neither.
+    fn of(shape: &Pairs, figures: &str) -> Option<Self> {
+        let is_sparse = shape.text("topk").is_some_and(|word| word != "None");
+        let has_passes = shape.text("mean_sq").is_some();
+        let is_named = |name: &str| figures.trim_end().ends_with(name);
+        match is_sparse {
+            true => Some(Self::Sparse),
+            false if !has_passes || is_named("name: fwd") => Some(Self::Dense),
+            false => is_named("name: bwd").then_some(Self::Backward),
+        }
+    }
+}
+
+/// The first line of those with a figure each.
+fn is_time_alone(text: &str) -> bool {
+    text.starts_with("Time (per):")
+}
+
+/// The figure of a line that has one alone, its unit behind it or before it: the whole time, arithmetic or bytes.
+fn labelled(text: &str) -> Option<Quantity> {
+    let (name, value) = text.trim().split_once(':')?;
+    let number = || cell::number(value);
+    match name {
+        "Time (per)" => cell::quantities(value).into_iter().next(),
+        "TFlops" => Some(Quantity::FlopsPerSec(number()? * 1e12)),
+        "GB/s" => Some(Quantity::BytesPerSec(number()? * 1e9)),
+        _ => None,
+    }
 }
 
 /// A time, and arithmetic.
@@ -59,10 +115,10 @@ fn has_units(text: &str) -> bool {
     (has("ms") || has("us")) && has("tflops")
 }
 
-fn add(reading: &mut Reading<'_>, place: usize, pairs: &Pairs, figures: &[Quantity]) {
-    let is_sparse = pairs.text("topk").is_some_and(|word| word != "None");
-    let shape = shape(pairs).filter(|_| !is_sparse);
-    let has_equal_lengths = !pairs.text("varlen").is_some_and(cell::is_true);
+fn add(reading: &mut Reading<'_>, place: usize, kind: Kind, pairs: &Pairs, figures: &[Quantity]) {
+    let shape = shape(pairs).filter(|_| kind == Kind::Dense);
+    let varies = ["varlen", "is_varlen"].iter().find_map(|key| pairs.text(key));
+    let has_equal_lengths = !varies.is_some_and(cell::is_true);
     let dtype =
         ["torch_dtype", "dtype"].iter().find_map(|key| pairs.text(key)).and_then(cell::dtype);
     let mut work = OperationWork::default();
@@ -73,7 +129,11 @@ fn add(reading: &mut Reading<'_>, place: usize, pairs: &Pairs, figures: &[Quanti
     let operation = match shape {
         Some(shape) => Operation::Attention { shape, role: None },
         None => {
-            let kind = if is_sparse { "sparse attention" } else { "attention" };
+            let kind = match kind {
+                Kind::Dense => "attention",
+                Kind::Sparse => "sparse attention",
+                Kind::Backward => "gradients of attention",
+            };
             Operation::Other { name: format!("{kind}, {}", pairs.shown()) }
         }
     };
@@ -106,15 +166,15 @@ fn add(reading: &mut Reading<'_>, place: usize, pairs: &Pairs, figures: &[Quanti
 }
 
 fn shape(pairs: &Pairs) -> Option<AttentionShape> {
-    let query_len = pairs.count("s_q")?;
+    let query_len = pairs.first_count(&QUERIES)?;
     let (key_dim, value_dim) =
         (pairs.first_count(&["d", "d_qk"])?, pairs.first_count(&["dv", "d_v"])?);
-    let kv_heads = pairs.count("h_kv")?;
+    let kv_heads = pairs.first_count(&["h_kv", "h_k"])?;
     Some(AttentionShape {
         // Two and more are queries of speculation; a prompt has many.
         phase: if query_len <= 16 { AttentionPhase::Decode } else { AttentionPhase::Prefill },
         batch: pairs.count("b")?,
-        query_heads: pairs.count("h_q")?,
+        query_heads: pairs.first_count(&QUERY_HEADS)?,
         kv_heads,
         key_dim,
         value_dim,

@@ -13,7 +13,9 @@ use super::reading::{NotThis, Reading};
 use super::source::Source;
 use super::table::{self, Header, Row};
 use super::tells::Tells;
-use crate::measurement::{CacheState, Dtype, GemmShape, Operation, SampleStatistic, TimedBy};
+use crate::measurement::{
+    CacheState, Dtype, GemmShape, Operation, OperationWork, SampleStatistic, TimedBy,
+};
 
 pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
     source.must_have("header with `transA`, `hipblaslt-Gflops` and `us`", |text| {
@@ -52,9 +54,17 @@ fn add(reading: &mut Reading<'_>, place: usize, row: &Row<'_>) {
         row.text("compute_type").and_then(cell::dtype).filter(|dtype| *dtype == Dtype::Tf32);
     let operand = computes_in.or_else(|| row.text("a_type").and_then(cell::dtype));
     let output = row.text("d_type").and_then(cell::dtype);
-    let (operation, mut work) = match operand.zip(output) {
-        Some((operand, output)) => (gemm::operation(shape, output), shape.work(operand, output)),
-        None => (
+    // Before ROCm 6.1 it has `d_type` alone.
+    let is_told = row.text("a_type").is_some();
+    let (operation, mut work) = match (operand, output) {
+        (Some(operand), Some(output)) => {
+            (gemm::operation(shape, output), shape.work(operand, output))
+        }
+        (None, Some(output)) if !is_told => {
+            let flops = shape.work(output, output).flops;
+            (gemm::operation(shape, output), OperationWork { flops, ..OperationWork::default() })
+        }
+        _ => (
             Operation::Other { name: format!("gemm {m} x {n} x {k} of a type that is not known") },
             Default::default(),
         ),
@@ -74,6 +84,9 @@ fn add(reading: &mut Reading<'_>, place: usize, row: &Row<'_>) {
         .arithmetic(SampleStatistic::Mean, unknown);
     let Some(seen) = reading.measured(place, "gpu0", operation, tells) else { return };
     seen.dtype = operand;
+    if !is_told {
+        seen.notes.push("the tool does not report the type of operands".into());
+    }
     seen.work = work;
     if m != n {
         seen.notes

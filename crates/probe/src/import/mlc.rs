@@ -3,9 +3,10 @@
 //! Sections that begin with `Measuring ...`: latencies in ns among nodes of memory, bandwidths in 10^6 bytes per second by mix
 //! of reads and writes and among nodes, latencies while others load memory. An example of the last:
 //! <https://community.intel.com/t5/Software-Tuning-Performance/Intel-Memory-Latency-Checker-v3-5-test/m-p/1126268>.
-//! Bandwidths count what memory controllers carry.
+//! Bandwidths count what memory controllers carry. `--max_bandwidth` and `--idle_latency` print a part of this by itself: the same rows
+//! under another head, and a line with one latency behind the size of its buffer.
 
-use fizeau_core::BytesPerSec;
+use fizeau_core::{Bytes, BytesPerSec};
 
 use super::cell;
 use super::reading::{NotThis, Reading};
@@ -29,10 +30,11 @@ enum Section {
 pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
     source.must_have(
         "line `Measuring idle latencies`, `Measuring Loaded Latencies` or the like",
-        |text| section(text.trim()).is_some(),
+        |text| section(text.trim()).is_some() || iteration(text).is_some(),
     )?;
     let mut reading = Reading::of_lines(source, "Intel MLC");
     let (mut current, mut nodes, mut how) = (Section::None, Vec::new(), String::new());
+    let mut buffer = None;
     for line in source.lines() {
         let text = line.text.trim();
         if let Some(version) = text
@@ -42,6 +44,17 @@ pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
             reading.version = Some(version.1.trim().to_owned());
         } else if let Some(found) = section(text) {
             (current, nodes, how) = (found, Vec::new(), access(text).to_owned());
+        } else if let Some(size) = text.strip_prefix("Using buffer size of") {
+            buffer = mebibytes(size);
+        } else if text.contains("random access for latency") {
+            how = access(text).to_owned();
+        } else if let Some(nanos) = iteration(text) {
+            let operation = Operation::Latency { working_set: buffer, path: None };
+            if let Some(seen) = reading.measured(line.number, "cpu", operation, nanoseconds(nanos))
+                && !how.is_empty()
+            {
+                seen.notes.push(how.clone());
+            }
         } else if let Some(names) = text.strip_prefix("Numa node") {
             let names: Vec<String> = names.split_whitespace().map(str::to_owned).collect();
             nodes = if names.iter().all(|name| cell::count(name).is_some()) {
@@ -62,6 +75,7 @@ fn section(text: &str) -> Option<Section> {
     Some(match () {
         () if what.starts_with("idle latencies") => Section::Latencies,
         () if what.starts_with("peak injection") => Section::Mixes,
+        () if what.starts_with("maximum memory") => Section::Mixes,
         () if what.starts_with("memory bandwidths") => Section::Bandwidths,
         () if what.starts_with("loaded latencies") => Section::Loaded,
         () if what.starts_with("cache-to-cache") => Section::CacheToCache,
@@ -74,8 +88,21 @@ fn access(text: &str) -> &'static str {
     match (text.contains("sequential"), text.contains("random")) {
         (true, false) => "addresses one after the other",
         (false, true) => "addresses at random",
+        _ if text.contains("Maximum Memory") => "the highest at any rate of injection",
         _ => "",
     }
+}
+
+/// `Each iteration took 15.2 base frequency clocks ( 8.0 ns)`
+fn iteration(text: &str) -> Option<f64> {
+    let (_, nanos) = text.trim().strip_prefix("Each iteration took")?.rsplit_once('(')?;
+    cell::number(nanos.trim_end_matches(')').trim().strip_suffix("ns")?)
+}
+
+/// `0.244MiB`; none of a size for each thread.
+fn mebibytes(text: &str) -> Option<Bytes> {
+    let size = cell::number(text.trim().strip_suffix("MiB")?)?;
+    Some(Bytes::new((size * 1_048_576.0).round()))
 }
 
 /// Where a row stands.
@@ -163,7 +190,11 @@ impl RowContext<'_> {
             "Stream-triad like" => memory(MemoryKernel::Triad, None),
             _ => Operation::Other { name: format!("traffic of {name}") },
         };
-        reading.measured(self.number, "cpu", operation, megabytes(value));
+        if let Some(seen) = reading.measured(self.number, "cpu", operation, megabytes(value))
+            && !self.how.is_empty()
+        {
+            seen.notes.push(self.how.to_owned());
+        }
     }
 
     /// `00050 123.71 131282.0`: a pause, ns, 10^6 bytes per second.

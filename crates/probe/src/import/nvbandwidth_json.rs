@@ -77,6 +77,7 @@ fn add(reading: &mut Reading<'_>, place: usize, test: &Test) {
     let matrix = Matrix {
         test: &test.name,
         description: &description,
+        is_total: last > 0,
         columns: (0..columns).map(|column| column.to_string()).collect(),
         rows: rows.collect(),
     };

@@ -29,7 +29,7 @@ pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
         } else if let Some((name, _)) =
             text.strip_prefix("SUM ").and_then(|rest| rest.split_once(' '))
         {
-            test.end(&mut reading, name);
+            test.end(&mut reading, line.number, name);
         } else if text.ends_with("(GB/s)") || text.ends_with("(ns)") {
             test = Test { description: text, place: line.number, ..Test::default() };
         } else if text.starts_with("ERROR") {
@@ -48,7 +48,12 @@ pub(super) fn read(source: &Source) -> Result<Reading<'_>, NotThis> {
 }
 
 /// What lines begin with that say by which drivers it was measured.
-const DRIVERS: [&str; 3] = ["CUDA Driver Version:", "CUDA Runtime Version:", "Driver Version:"];
+const DRIVERS: [&str; 4] = [
+    "CUDA Driver Version:",
+    "CUDA Driver Version (API):",
+    "CUDA Runtime Version:",
+    "Driver Version:",
+];
 
 /// A test, as far as its lines were read.
 #[derive(Default)]
@@ -79,15 +84,23 @@ impl Test<'_> {
         }
     }
 
-    /// Adds the matrix of that name. Of tests in both directions the parts are also in the total.
-    fn end(&mut self, reading: &mut Reading<'_>, name: &str) {
+    /// Adds the matrix of that name, which ends in line `end`. Of tests in both directions the parts are also in the total.
+    fn end(&mut self, reading: &mut Reading<'_>, end: usize, name: &str) {
         let is_part =
             ["_read1", "_read2", "_write1", "_write2"].iter().any(|part| name.ends_with(part));
         let rows = std::mem::take(&mut self.rows);
-        if let Some(columns) = self.columns.take().filter(|_| !is_part) {
-            let (test, description) = (name.trim_end_matches("_total"), self.description);
-            nvbandwidth::add(reading, self.place, &Matrix { test, description, columns, rows });
+        let Some(columns) = self.columns.take() else {
+            let why =
+                "a sum tells no copy; import the whole output, with the matrices before the sums";
+            return reading.skip(end, why);
+        };
+        if is_part {
+            return;
         }
+        let description = self.description;
+        let (test, is_total) = name.strip_suffix("_total").map_or((name, false), |of| (of, true));
+        let matrix = Matrix { test, description, is_total, columns, rows };
+        nvbandwidth::add(reading, self.place, &matrix);
     }
 }
 

@@ -9,9 +9,12 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// Of a line in which commas stand between pairs, spaces may follow the sign, and parentheses may surround them.
+    /// Of a line in which commas stand between pairs, spaces may follow the sign, and parentheses may surround them, some within others.
     pub(super) fn of(line: &str) -> Self {
         let pair = |piece: &str| {
+            // Of `decode=Params(b=128` the innermost.
+            let inner = piece.rsplit_once('(').map(|(_, inner)| inner);
+            let piece = inner.filter(|inner| inner.contains('=')).unwrap_or(piece);
             let (key, value) = piece.split_once('=')?;
             let key = key.trim().rsplit([' ', '(']).next()?;
             let value = value.trim().trim_end_matches(')').trim();

@@ -162,24 +162,24 @@ fn is_time(word: &str) -> bool {
     form.starts_with("0000-00-00T00:00:00")
 }
 
-/// Lines without labels (`node1: `, `0: `) where each has one, and few labels are before many lines, as pdsh and srun set them.
+/// Lines without labels (`node1: `, ` 0: `) where nine in ten have one, and few labels are before many lines, as pdsh and srun set
+/// them, which pads numbers of ranks. What the script of a job prints beside them has none.
 fn without_labels(lines: Vec<String>) -> Vec<String> {
-    let label = |line: &str| {
-        let (label, _) = line.split_once(": ").or_else(|| Some((line.strip_suffix(':')?, "")))?;
-        let is_name = !label.is_empty()
-            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
-        is_name.then(|| label.to_owned())
-    };
-    let full = || lines.iter().filter(|line| !line.trim().is_empty());
-    let Some(labels) = full().map(|line| label(line)).collect::<Option<BTreeSet<_>>>() else {
-        return lines;
-    };
-    if labels.len() * 3 > full().count() {
+    let full = lines.iter().filter(|line| !line.trim().is_empty()).count();
+    let labels: Vec<&str> = lines.iter().filter_map(|line| Some(labelled(line)?.0)).collect();
+    let different = labels.iter().collect::<BTreeSet<_>>().len();
+    if labels.len() * 10 < full * 9 || different * 3 > full {
         return lines;
     }
-    let rest = |line: String| match line.split_once(": ") {
-        Some((_, rest)) => rest.to_owned(),
-        None => String::new(),
-    };
-    lines.into_iter().map(rest).collect()
+    let rest = |line: &String| labelled(line).map_or(line.as_str(), |(_, rest)| rest).to_owned();
+    lines.iter().map(rest).collect()
+}
+
+/// The label before a line, and what stands behind it.
+fn labelled(line: &str) -> Option<(&str, &str)> {
+    let (label, rest) = line.split_once(": ").or_else(|| Some((line.strip_suffix(':')?, "")))?;
+    let label = label.trim();
+    let is_name = !label.is_empty()
+        && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
+    is_name.then_some((label, rest))
 }

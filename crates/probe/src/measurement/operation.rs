@@ -119,6 +119,9 @@ pub enum Operation {
     },
 }
 
+/// Behind the target of a copy that runs with one the other way, where its own rate alone is told.
+pub(crate) const ONE_WAY: &str = ", measured one way";
+
 /// What copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -126,6 +129,10 @@ pub enum Operation {
 pub enum TransferEngine {
     /// An engine apart from what computes. No measure of a memory's bandwidth.
     CopyEngine,
+    /// The same, asked by the side that reads.
+    CopyEngineRead,
+    /// The same, asked by the side that writes.
+    CopyEngineWrite,
     /// A kernel that loads and stores, asked by the side that reads.
     KernelRead,
     /// A kernel that loads and stores, asked by the side that writes.
@@ -138,7 +145,8 @@ pub enum TransferEngine {
 fizeau_core::words! {
     /// The name in files: `copy_engine`.
     pub TransferEngine::as_str, all, shown {
-        CopyEngine = "copy_engine", KernelRead = "kernel_read", KernelWrite = "kernel_write",
+        CopyEngine = "copy_engine", CopyEngineRead = "copy_engine_read",
+        CopyEngineWrite = "copy_engine_write", KernelRead = "kernel_read", KernelWrite = "kernel_write",
         NotReported = "not_reported",
     }
 }

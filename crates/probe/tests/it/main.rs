@@ -1,6 +1,7 @@
 //! What the crate promises, from outside.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
+mod dialects;
 mod document;
 mod import;
 mod imported_device;

@@ -56,7 +56,7 @@ impl ServerTimeline {
             points.map_or_else(Vec::new, |(_, points)| TimelinePoint::within(&points, window))
         };
         Self {
-            running: told(view.sum_points(MetricMeaning::Running)),
+            running: told(view.running_points()),
             waiting: told(view.sum_points(MetricMeaning::Waiting)),
             kv_use: told(view.kv_points()),
         }

@@ -137,11 +137,28 @@ impl<'a> View<'a> {
 
     /// Tokens of prompts, cached ones among them: llama.cpp counts these apart.
     pub(super) fn prompt_tokens(&self) -> Option<ReportedCounter> {
-        let mut told = self.counter(MetricMeaning::PromptTokens)?;
-        if self.exporter == Some(Exporter::LlamaCpp)
-            && let Some(cached) = self.counter(MetricMeaning::PromptTokensCached)
+        use MetricMeaning::{PromptTokens, PromptTokensCached};
+        self.with_part(PromptTokens, PromptTokensCached, Exporter::LlamaCpp)
+    }
+
+    /// What was looked up in the prefix cache, hits among it: TensorRT-LLM counts misses by themselves.
+    pub(super) fn prefix_queries(&self) -> Option<ReportedCounter> {
+        use MetricMeaning::{PrefixHits, PrefixQueries};
+        self.with_part(PrefixQueries, PrefixHits, Exporter::TensorrtLlm)
+    }
+
+    /// A counter with a part of it that one program counts apart.
+    fn with_part(
+        &self,
+        whole: MetricMeaning,
+        part: MetricMeaning,
+        apart: Exporter,
+    ) -> Option<ReportedCounter> {
+        let mut told = self.counter(whole)?;
+        if self.exporter == Some(apart)
+            && let Some(part) = self.counter(part)
         {
-            told.figure = of_one_server(told.figure, cached.figure);
+            told.figure = of_one_server(told.figure, part.figure);
         }
         Some(told)
     }
@@ -198,6 +215,26 @@ impl<'a> View<'a> {
     /// All engines added.
     pub(super) fn gauge(&self, meaning: MetricMeaning) -> Option<ReportedGauge> {
         let (metric, points) = self.sum_points(meaning)?;
+        Some(Reported::new(metric, self.over_points(&points)?))
+    }
+
+    /// Requests in the running batch, a point a page. Dynamo's front end counts a request from its arrival to its end, so that those that
+    /// have no token yet are taken off; whether these wait or are in prefill it does not say.
+    pub(super) fn running_points(&self) -> Option<(&'a str, Vec<SeriesPoint>)> {
+        let (metric, mut points) = self.sum_points(MetricMeaning::Running)?;
+        if self.exporter == Some(Exporter::Dynamo)
+            && let Some((_, early)) = self.sum_points(MetricMeaning::AwaitingFirstToken)
+        {
+            for (point, early) in points.iter_mut().zip(early) {
+                let early = early.value.unwrap_or(0.0);
+                point.value = point.value.map(|all| (all - early).max(0.0));
+            }
+        }
+        Some((metric, points))
+    }
+
+    pub(super) fn running(&self) -> Option<ReportedGauge> {
+        let (metric, points) = self.running_points()?;
         Some(Reported::new(metric, self.over_points(&points)?))
     }
 

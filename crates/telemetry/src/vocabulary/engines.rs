@@ -1,15 +1,19 @@
 //! The names that engines use.
 
 use super::entry::VocabularyEntry;
-use super::exporter::Exporter::{self, Dynamo, LlamaCpp, Sglang, TensorrtLlm, Tgi, Vllm};
+use super::exporter::Exporter::{self, Dynamo, LlamaCpp, Lmdeploy, Nim, Sglang, TensorrtLlm, Tgi};
 use super::meaning::MetricMeaning::{self, *};
 
-const fn plain(name: &'static str, meaning: MetricMeaning, exporter: Exporter) -> VocabularyEntry {
+pub(super) const fn plain(
+    name: &'static str,
+    meaning: MetricMeaning,
+    exporter: Exporter,
+) -> VocabularyEntry {
     VocabularyEntry { name, meaning, exporter, scale: 1.0 }
 }
 
 /// Of a time in seconds.
-const fn seconds(
+pub(super) const fn seconds(
     name: &'static str,
     meaning: MetricMeaning,
     exporter: Exporter,
@@ -17,48 +21,12 @@ const fn seconds(
     VocabularyEntry { name, meaning, exporter, scale: 1e3 }
 }
 
+/// A series for each kind of request, by the label `request_type`.
+pub(super) const TRITON_REQUESTS: &str = "nv_trt_llm_request_metrics";
+/// A series for each figure of the KV cache, by the label `kv_cache_block_type`.
+pub(super) const TRITON_BLOCKS: &str = "nv_trt_llm_kv_cache_block_metrics";
+
 pub(super) const ENGINES: &[VocabularyEntry] = &[
-    plain("vllm:num_requests_running", Running, Vllm),
-    plain("vllm:num_requests_waiting", Waiting, Vllm),
-    plain("vllm:num_requests_waiting_by_reason", WaitingByReason, Vllm),
-    plain("vllm:kv_cache_usage_perc", KvUse, Vllm),
-    // Until 0.10.
-    plain("vllm:gpu_cache_usage_perc", KvUse, Vllm),
-    plain("vllm:cache_config_info", CacheConfig, Vllm),
-    plain("vllm:num_preemptions", Preemptions, Vllm),
-    plain("vllm:prefix_cache_hits", PrefixHits, Vllm),
-    plain("vllm:prefix_cache_queries", PrefixQueries, Vllm),
-    plain("vllm:gpu_prefix_cache_hits", PrefixHits, Vllm),
-    plain("vllm:gpu_prefix_cache_queries", PrefixQueries, Vllm),
-    plain("vllm:external_prefix_cache_hits", ExternalPrefixHits, Vllm),
-    plain("vllm:external_prefix_cache_queries", ExternalPrefixQueries, Vllm),
-    plain("vllm:prompt_tokens", PromptTokens, Vllm),
-    plain("vllm:prompt_tokens_by_source", PromptTokensBySource, Vllm),
-    plain("vllm:prompt_tokens_cached", PromptTokensCached, Vllm),
-    plain("vllm:generation_tokens", GenerationTokens, Vllm),
-    plain("vllm:request_success", Requests, Vllm),
-    plain("vllm:request_prompt_tokens", RequestPromptTokens, Vllm),
-    plain("vllm:request_generation_tokens", RequestGenerationTokens, Vllm),
-    seconds("vllm:time_to_first_token_seconds", Ttft, Vllm),
-    seconds("vllm:inter_token_latency_seconds", Itl, Vllm),
-    // Until 0.11 the name of what it is now called inter-token latency.
-    seconds("vllm:time_per_output_token_seconds", Itl, Vllm),
-    seconds("vllm:request_time_per_output_token_seconds", Tpot, Vllm),
-    seconds("vllm:e2e_request_latency_seconds", E2el, Vllm),
-    seconds("vllm:request_queue_time_seconds", QueueTime, Vllm),
-    seconds("vllm:request_prefill_time_seconds", PrefillTime, Vllm),
-    seconds("vllm:request_decode_time_seconds", DecodeTime, Vllm),
-    seconds("vllm:request_inference_time_seconds", InferenceTime, Vllm),
-    plain("vllm:iteration_tokens", IterationTokens, Vllm),
-    plain("vllm:iteration_tokens_total", IterationTokens, Vllm),
-    plain("vllm:spec_decode_num_drafts", Drafts, Vllm),
-    plain("vllm:spec_decode_num_draft_tokens", DraftTokens, Vllm),
-    plain("vllm:spec_decode_num_accepted_tokens", AcceptedTokens, Vllm),
-    plain("vllm:spec_decode_num_accepted_tokens_per_pos", AcceptedByPosition, Vllm),
-    plain("vllm:estimated_flops_per_gpu", EstimatedFlops, Vllm),
-    plain("vllm:estimated_read_bytes_per_gpu", EstimatedReadBytes, Vllm),
-    plain("vllm:estimated_write_bytes_per_gpu", EstimatedWriteBytes, Vllm),
-    // ---
     plain("sglang:num_running_reqs", Running, Sglang),
     plain("sglang:num_queue_reqs", Waiting, Sglang),
     plain("sglang:token_usage", KvUse, Sglang),
@@ -87,7 +55,14 @@ pub(super) const ENGINES: &[VocabularyEntry] = &[
     plain("trtllm_num_requests_running", Running, TensorrtLlm),
     plain("trtllm_num_requests_waiting", Waiting, TensorrtLlm),
     plain("trtllm_kv_cache_utilization", KvUse, TensorrtLlm),
+    plain("trtllm_kv_cache_max_blocks", KvBlocks, TensorrtLlm),
+    plain("trtllm_kv_cache_used_blocks", KvBlocksUsed, TensorrtLlm),
+    plain("trtllm_kv_cache_tokens_per_block", KvBlockSize, TensorrtLlm),
+    plain("trtllm_kv_cache_reused_blocks", PrefixHits, TensorrtLlm),
+    // Those that were not there alone: hits are added to them.
+    plain("trtllm_kv_cache_missed_blocks", PrefixQueries, TensorrtLlm),
     plain("trtllm_prompt_tokens", PromptTokens, TensorrtLlm),
+    plain("trtllm_prompt_cached_tokens", PromptTokensCached, TensorrtLlm),
     plain("trtllm_generation_tokens", GenerationTokens, TensorrtLlm),
     plain("trtllm_request_success", Requests, TensorrtLlm),
     seconds("trtllm_time_to_first_token_seconds", Ttft, TensorrtLlm),
@@ -97,6 +72,13 @@ pub(super) const ENGINES: &[VocabularyEntry] = &[
     seconds("trtllm_request_prefill_time_seconds", PrefillTime, TensorrtLlm),
     seconds("trtllm_request_decode_time_seconds", DecodeTime, TensorrtLlm),
     seconds("trtllm_request_inference_time_seconds", InferenceTime, TensorrtLlm),
+    // By the label `token_position`, of requests that ended, as generated tokens are.
+    plain("trtllm_spec_decode_drafted_tokens", DraftTokens, TensorrtLlm),
+    plain("trtllm_spec_decode_accepted_tokens", AcceptedTokens, TensorrtLlm),
+    // Step by step.
+    plain("trtllm_spec_decode_num_draft_tokens", DraftTokens, TensorrtLlm),
+    plain("trtllm_spec_decode_num_accepted_tokens", AcceptedTokens, TensorrtLlm),
+    plain("trtllm_spec_decode_acceptance_length", AcceptLength, TensorrtLlm),
     // As Dynamo passed them on until 0.8.
     plain("trtllm:request_success", Requests, TensorrtLlm),
     seconds("trtllm:time_to_first_token_seconds", Ttft, TensorrtLlm),
@@ -111,6 +93,13 @@ pub(super) const ENGINES: &[VocabularyEntry] = &[
     plain("trtllm.kvCacheStats.tokensPerBlock", KvBlockSize, TensorrtLlm),
     // How many there were since the page before: `trtllm.iter` of the last one is missing where there was none.
     plain("trtllm.iterations", Iterations, TensorrtLlm),
+    // Of Triton's backend: what each series is about its label says (`VocabularyEntry::has`). It counts no tokens.
+    plain(TRITON_REQUESTS, Running, TensorrtLlm),
+    plain(TRITON_REQUESTS, Waiting, TensorrtLlm),
+    plain(TRITON_BLOCKS, KvUse, TensorrtLlm),
+    plain(TRITON_BLOCKS, KvBlocks, TensorrtLlm),
+    plain(TRITON_BLOCKS, KvBlocksUsed, TensorrtLlm),
+    plain(TRITON_BLOCKS, KvBlockSize, TensorrtLlm),
     // ---
     plain("tgi_batch_current_size", Running, Tgi),
     plain("tgi_queue_size", Waiting, Tgi),
@@ -137,12 +126,53 @@ pub(super) const ENGINES: &[VocabularyEntry] = &[
     plain("llamacpp:spec_decode_num_draft_tokens", DraftTokens, LlamaCpp),
     plain("llamacpp:spec_decode_num_accepted_tokens", AcceptedTokens, LlamaCpp),
     // ---
+    plain("lmdeploy:num_requests_running", Running, Lmdeploy),
+    plain("lmdeploy:num_requests_waiting", Waiting, Lmdeploy),
+    plain("lmdeploy:gpu_cache_usage_perc", KvUse, Lmdeploy),
+    plain("lmdeploy:prompt_tokens", PromptTokens, Lmdeploy),
+    plain("lmdeploy:generation_tokens", GenerationTokens, Lmdeploy),
+    plain("lmdeploy:request_success", Requests, Lmdeploy),
+    plain("lmdeploy:request_prompt_tokens", RequestPromptTokens, Lmdeploy),
+    plain("lmdeploy:request_generation_tokens", RequestGenerationTokens, Lmdeploy),
+    seconds("lmdeploy:time_to_first_token_seconds", Ttft, Lmdeploy),
+    seconds("lmdeploy:iter_token_latency", Itl, Lmdeploy),
+    seconds("lmdeploy:time_per_output_token_seconds", Tpot, Lmdeploy),
+    seconds("lmdeploy:e2e_request_latency_seconds", E2el, Lmdeploy),
+    seconds("lmdeploy:request_queue_time_seconds", QueueTime, Lmdeploy),
+    seconds("lmdeploy:request_prefill_time_seconds", PrefillTime, Lmdeploy),
+    seconds("lmdeploy:request_decode_time_seconds", DecodeTime, Lmdeploy),
+    seconds("lmdeploy:request_inference_time_seconds", InferenceTime, Lmdeploy),
+    plain("lmdeploy:iteration_tokens_total", IterationTokens, Lmdeploy),
+    plain("lmdeploy:spec_decode_num_drafts", Drafts, Lmdeploy),
+    plain("lmdeploy:spec_decode_num_draft_tokens", DraftTokens, Lmdeploy),
+    plain("lmdeploy:spec_decode_num_accepted_tokens", AcceptedTokens, Lmdeploy),
+    plain("lmdeploy:spec_decode_num_accepted_tokens_per_pos", AcceptedByPosition, Lmdeploy),
+    // ---
+    plain("num_requests_running", Running, Nim),
+    plain("num_requests_waiting", Waiting, Nim),
+    plain("gpu_cache_usage_perc", KvUse, Nim),
+    plain("prompt_tokens", PromptTokens, Nim),
+    plain("generation_tokens", GenerationTokens, Nim),
+    plain("request_success", Requests, Nim),
+    plain("request_prompt_tokens", RequestPromptTokens, Nim),
+    plain("request_generation_tokens", RequestGenerationTokens, Nim),
+    seconds("time_to_first_token_seconds", Ttft, Nim),
+    seconds("time_per_output_token_seconds", Tpot, Nim),
+    seconds("e2e_request_latency_seconds", E2el, Nim),
+    // ---
     plain("dynamo_frontend_inflight_requests", Running, Dynamo),
-    plain("dynamo_frontend_queued_requests", Waiting, Dynamo),
+    // The name since 1.0 of the same: from the handler's entry to the end of the reply.
+    plain("dynamo_frontend_active_requests", Running, Dynamo),
+    // Part of both. Since 1.0 by the labels `stage` and `phase`, whose sum is the other's.
+    plain("dynamo_frontend_queued_requests", AwaitingFirstToken, Dynamo),
+    plain("dynamo_frontend_stage_requests", AwaitingFirstToken, Dynamo),
     plain("dynamo_component_gpu_cache_usage_percent", KvUse, Dynamo),
     plain("dynamo_component_kvstats_gpu_cache_usage_percent", KvUse, Dynamo),
     // `dynamo_frontend_model_total_kv_blocks` is of one worker of a model, however many serve it.
     plain("dynamo_frontend_output_tokens", GenerationTokens, Dynamo),
+    // The sums of these two are its counters of prompts.
+    plain("dynamo_frontend_input_sequence_tokens_sum", PromptTokens, Dynamo),
+    plain("dynamo_frontend_cached_tokens_sum", PromptTokensCached, Dynamo),
     plain("dynamo_frontend_requests", Requests, Dynamo),
     plain("dynamo_frontend_input_sequence_tokens", RequestPromptTokens, Dynamo),
     plain("dynamo_frontend_output_sequence_tokens", RequestGenerationTokens, Dynamo),

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::devices::DEVICES;
-use super::engines::ENGINES;
+use super::engines::{ENGINES, TRITON_BLOCKS, TRITON_REQUESTS};
 use super::exporter::Exporter;
 use super::meaning::{MetricMeaning, MetricShape};
+use super::vllm::{IN_OLD_RAY, IN_RAY, VLLM};
 use crate::exposition::Labels;
 
 /// One name with its meaning.
@@ -28,11 +29,29 @@ impl VocabularyEntry {
         self.name == "trtllm.iterations"
     }
 
-    /// Whether that series is of it: of requests only those that ended well are, and vLLM, TensorRT-LLM and Dynamo count the others
-    /// under the same name; SGLang has all stages of a request under one.
+    /// Whether that series is of it: of requests only those that ended well are, and vLLM, TensorRT-LLM, LMDeploy and Dynamo count the
+    /// others under the same name; SGLang has all stages of a request under one, and Triton all figures.
     pub(crate) fn has(&self, labels: &Labels) -> bool {
-        let is_bad = |label| matches!(labels.get(label), Some("abort" | "error"));
+        let is_bad = |label| {
+            let how = labels.get(label).map(str::to_ascii_lowercase).unwrap_or_default();
+            ["abort", "error", "cancel"].into_iter().any(|bad| how.contains(bad))
+        };
         match self.meaning {
+            MetricMeaning::Running if self.name == TRITON_REQUESTS => {
+                labels.get("request_type") == Some("scheduled")
+            }
+            MetricMeaning::Waiting if self.name == TRITON_REQUESTS => {
+                labels.get("request_type") == Some("waiting")
+            }
+            meaning if self.name == TRITON_BLOCKS => {
+                let kind = match meaning {
+                    MetricMeaning::KvUse => "fraction",
+                    MetricMeaning::KvBlocks => "max",
+                    MetricMeaning::KvBlocksUsed => "used",
+                    _ => "tokens_per",
+                };
+                labels.get("kv_cache_block_type") == Some(kind)
+            }
             MetricMeaning::Requests => !["finished_reason", "status"].into_iter().any(is_bad),
             MetricMeaning::PrefillTime => {
                 labels.get("stage").is_none_or(|stage| stage == "prefill_forward")
@@ -44,11 +63,17 @@ impl VocabularyEntry {
 
 /// All names, in order of preference within a meaning: today's names first.
 pub fn entries() -> impl Iterator<Item = &'static VocabularyEntry> {
-    ENGINES.iter().chain(DEVICES)
+    [VLLM, IN_RAY, IN_OLD_RAY, ENGINES, DEVICES].into_iter().flatten()
 }
 
-static BY_NAME: LazyLock<HashMap<&'static str, &'static VocabularyEntry>> =
-    LazyLock::new(|| entries().map(|entry| (entry.name, entry)).collect());
+/// Of a name whose labels say what a series is about the first meaning.
+static BY_NAME: LazyLock<HashMap<&'static str, &'static VocabularyEntry>> = LazyLock::new(|| {
+    let mut by_name = HashMap::new();
+    entries().for_each(|entry| {
+        by_name.entry(entry.name).or_insert(entry);
+    });
+    by_name
+});
 
 /// What a metric means, by its name as it stands on a page: with or without `_total`, and with the suffixes of a histogram where
 /// the meaning is one.

@@ -14,12 +14,16 @@ pub enum Exporter {
     Vllm,
     /// SGLang.
     Sglang,
-    /// TensorRT-LLM, either of its pages.
+    /// TensorRT-LLM, either of its pages, or behind Triton.
     TensorrtLlm,
     /// Text Generation Inference.
     Tgi,
     /// llama.cpp's server.
     LlamaCpp,
+    /// LMDeploy.
+    Lmdeploy,
+    /// NVIDIA's NIM for language models.
+    Nim,
     /// Dynamo, frontend or worker.
     Dynamo,
     /// NVIDIA's dcgm-exporter.
@@ -37,7 +41,7 @@ fizeau_core::words! {
     /// Its name as people write it.
     pub Exporter::name, all {
         Vllm = "vLLM", Sglang = "SGLang", TensorrtLlm = "TensorRT-LLM", Tgi = "TGI",
-        LlamaCpp = "llama.cpp", Dynamo = "Dynamo", Dcgm = "dcgm-exporter", Nvml = "NVML",
+        LlamaCpp = "llama.cpp", Lmdeploy = "LMDeploy", Nim = "NIM", Dynamo = "Dynamo", Dcgm = "dcgm-exporter", Nvml = "NVML",
         Amd = "AMD's device metrics exporter", Node = "node_exporter",
     }
 }
@@ -52,11 +56,14 @@ impl Exporter {
     /// With what its metrics begin.
     const fn prefixes(self) -> &'static [&'static str] {
         match self {
-            Self::Vllm => &["vllm:"],
+            Self::Vllm => &["vllm:", "ray_vllm_", "ray_vllm:"],
             Self::Sglang => &["sglang:", "sglang_"],
-            Self::TensorrtLlm => &["trtllm_", "trtllm:", "trtllm."],
+            Self::TensorrtLlm => &["trtllm_", "trtllm:", "trtllm.", "nv_trt_llm_"],
             Self::Tgi => &["tgi_"],
             Self::LlamaCpp => &["llamacpp:"],
+            Self::Lmdeploy => &["lmdeploy:"],
+            // Its names have no prefix.
+            Self::Nim => &["num_requests_running", "num_requests_waiting", "gpu_cache_usage_perc"],
             Self::Dynamo => &["dynamo_"],
             Self::Dcgm => &["DCGM_FI_"],
             Self::Nvml => &["nvml_"],

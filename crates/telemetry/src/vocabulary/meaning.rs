@@ -71,6 +71,8 @@ impl MetricMeaning {
 meanings! {
     /// Requests in the running batch.
     Running Gauge "running requests",
+    /// Requests that have no token yet, whether they wait or are in prefill, where running ones are counted with these.
+    AwaitingFirstToken Gauge "requests before their first token",
     /// Requests that wait to be scheduled.
     Waiting Gauge "waiting requests",
     /// Likewise by the label `reason`: for room, or held back on purpose.
@@ -89,9 +91,9 @@ meanings! {
     KvBlockSize Gauge "tokens a KV block",
     /// Requests put off to make room, which are computed again.
     Preemptions Counter "preemptions",
-    /// Tokens of prompts found in the prefix cache.
+    /// Tokens of prompts found in the prefix cache, or blocks of them.
     PrefixHits Counter "prefix-cache hits",
-    /// Tokens of prompts looked up in it.
+    /// Tokens of prompts looked up in it, or blocks.
     PrefixQueries Counter "prefix-cache queries",
     /// Tokens found in a cache outside the engine.
     ExternalPrefixHits Counter "external prefix-cache hits",

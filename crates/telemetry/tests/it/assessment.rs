@@ -378,6 +378,8 @@ fn a_page_that_does_not_tell_is_named() {
     );
     let renamed = "vllm:num_requests_running 1\nvllm:tokens_made_total 7\n";
     assert!(told(renamed).starts_with("the page of vLLM has no known series for generated tokens"));
+    let triton = "nv_trt_llm_request_metrics{request_type=\"scheduled\"} 3\n";
+    assert!(told(triton).starts_with("the page of TensorRT-LLM has no known series for generated"));
     let now = ServingAssessment::of(&IDLE.window(), Nanos::ZERO, &system(Deployment::SINGLE), None);
     assert_eq!(now, Err(AssessmentError::NoTime));
 }

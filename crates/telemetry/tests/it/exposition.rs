@@ -17,7 +17,9 @@ fn shown(name: &str, page: &Page) -> String {
     let exporter = Exporter::of_history(&history).map_or("nobody", Exporter::name);
     let mut text = format!("=== {name}: {exporter}, {} series\n", page.samples.len());
     for (series, sample) in page.samples.iter() {
-        if let Some(entry) = meaning_of(&series.metric) {
+        // Triton's labels say what a series is about.
+        let by_name = |_: &_| !series.metric.starts_with("nv_trt_llm_");
+        if let Some(entry) = meaning_of(&series.metric).filter(by_name) {
             let value = sample.value * entry.scale;
             let words = entry.meaning.words();
             let at = sample.told_at_unix_ms.map_or(String::new(), |at| format!(" at {at}"));

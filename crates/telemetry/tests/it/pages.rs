@@ -32,6 +32,10 @@ pub(crate) fn fixture(name: &str) -> Page {
     Page::read(&fs::read(folder().join(name)).unwrap(), content_type(name)).unwrap()
 }
 
+pub(crate) fn text_of(name: &str) -> String {
+    fs::read_to_string(folder().join(name)).unwrap()
+}
+
 pub(crate) fn content_type(name: &str) -> Option<&'static str> {
     (name == "openmetrics.txt").then_some("application/openmetrics-text; version=1.0.0")
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use fizeau_core::{Nanos, Tokens};
 use fizeau_telemetry::{Exporter, History, Page, ServerTimeline, ServerWindow, Window};
 
-use super::pages::{at, fixture, history, instant};
+use super::pages::{at, fixture, history, instant, text_of};
 
 fn level() -> ServerWindow {
     let history = history(&["vllm-0.txt", "vllm-1.txt", "vllm-2.txt"], 5_000);
@@ -346,6 +346,124 @@ fn tgis_sums_are_its_counters_of_tokens_and_its_time_per_token_is_no_tpot() {
     let delta = |told: Option<fizeau_telemetry::ReportedCounter>| told.unwrap().figure.delta;
     assert_eq!((delta(told.prompt_tokens), delta(told.generation_tokens)), (500.0, 40.0));
     assert_eq!(told.tpot, None);
+}
+
+/// TensorRT-LLM counts what it generated as requests end, and accepted tokens step by step.
+#[test]
+fn tensorrt_llm_tells_its_drafts_its_cached_prompts_and_its_cache() {
+    let fixture = text_of("trtllm.txt");
+    let behind = fixture
+        .replace(
+            "reused_blocks_total{model_name=\"tiny\"} 60",
+            "reused_blocks_total{model_name=\"tiny\"} 90",
+        )
+        .replace(
+            "missed_blocks_total{model_name=\"tiny\"} 140",
+            "missed_blocks_total{model_name=\"tiny\"} 150",
+        )
+        .replace(
+            "prompt_tokens_total{model_name=\"tiny\"} 6000",
+            "prompt_tokens_total{model_name=\"tiny\"} 7000",
+        )
+        .replace(
+            "cached_tokens_total{model_name=\"tiny\"} 1500",
+            "cached_tokens_total{model_name=\"tiny\"} 2400",
+        )
+        .replace(
+            "draft_tokens_total{model_name=\"tiny\"} 90",
+            "draft_tokens_total{model_name=\"tiny\"} 290",
+        )
+        .replace(
+            "accepted_tokens_total{model_name=\"tiny\"} 54",
+            "accepted_tokens_total{model_name=\"tiny\"} 204",
+        );
+    // Of requests that ended 160 tokens, of steps 150 accepted ones: together they would say 16 tokens a step.
+    let tokens = |count: u32| format!("trtllm_generation_tokens_total {count}\n");
+    let told = over_two(&(fixture + &tokens(0)), &(behind + &tokens(160)));
+    assert_eq!(told.kv_capacity_tokens, Some(Tokens::new(600 * 32)));
+    assert_eq!((told.prefix_hit_share(), told.cached_share()), (Some(0.75), Some(0.9)));
+    assert_eq!((told.tokens_per_step(), told.accepted_share()), (Some(2.8), Some(0.75)));
+}
+
+/// Dynamo's front end: a request is in flight from its arrival to its end, and queued until its first token, in prefill too.
+#[test]
+fn of_dynamo_those_run_that_have_a_token_and_nothing_is_a_queue() {
+    let page = |pages: &[(&str, u32)]| {
+        let page: String = pages.iter().map(|(name, value)| format!("{name} {value}\n")).collect();
+        let told = over_two(&page, &page);
+        assert_eq!((told.exporter, told.waiting), (Some(Exporter::Dynamo), None));
+        told.running.unwrap().figure.mean
+    };
+    let (inflight, active) =
+        ("dynamo_frontend_inflight_requests", "dynamo_frontend_active_requests");
+    assert_eq!(page(&[(inflight, 32), ("dynamo_frontend_queued_requests", 4)]), 28.0);
+    // As since 1.0.
+    let stage = |stage, phase| {
+        format!("dynamo_frontend_stage_requests{{stage=\"{stage}\",phase=\"{phase}\"}}")
+    };
+    let (early, late) = (stage("preprocess", ""), stage("dispatch", "prefill"));
+    assert_eq!(page(&[(active, 32), (&early, 1), (&late, 4)]), 27.0);
+    assert_eq!(page(&[(active, 32)]), 32.0);
+    // Two gauges of one page are not of one moment.
+    assert_eq!(page(&[(inflight, 3), ("dynamo_frontend_queued_requests", 4)]), 0.0);
+    let fixture = fixture("dynamo.txt");
+    let mut history = History::new();
+    history.record(instant(0), &fixture);
+    history.record(instant(2_000), &fixture);
+    let timeline = ServerTimeline::of(&history, Window::alone(at(0), at(2_000)));
+    assert_eq!(timeline.running.first().map(|point| point.value), Some(8.0));
+}
+
+#[test]
+fn dynamos_sums_are_its_counters_of_prompts() {
+    let page = |requests: u32| {
+        let mut page = String::new();
+        for (name, each) in [("input_sequence_tokens", 1_000), ("cached_tokens", 900)] {
+            let name = format!("dynamo_frontend_{name}");
+            writeln!(page, "{name}_sum {}\n{name}_count {requests}", each * requests).unwrap();
+        }
+        page
+    };
+    let told = over_two(&page(2), &page(22));
+    assert_eq!(told.prompt_tokens.as_ref().map(|told| told.figure.delta), Some(20_000.0));
+    let each = told.request_prompt_tokens.as_ref().and_then(|told| told.figure.mean);
+    assert_eq!((each, told.cached_share()), (Some(1_000.0), Some(0.9)));
+}
+
+/// Engines whose names are vLLM's behind another prefix, and one whose labels say what a series is about.
+#[test]
+fn names_behind_other_prefixes_are_known() {
+    let of = |name: &str| {
+        let page = text_of(name);
+        let told = over_two(&page, &page);
+        let mean = |told: &Option<fizeau_telemetry::ReportedGauge>| {
+            told.as_ref().map(|told| told.figure.mean)
+        };
+        let gauges = [&told.running, &told.waiting, &told.kv_use].map(mean);
+        (gauges, told)
+    };
+    let (gauges, ray) = of("ray.txt");
+    assert_eq!((ray.exporter, gauges), (Some(Exporter::Vllm), [Some(11.0), None, None]));
+    assert_eq!(ray.ttft.unwrap().metric, "ray_vllm_time_to_first_token_seconds");
+    let (gauges, lmdeploy) = of("lmdeploy.txt");
+    assert_eq!(gauges, [Some(9.0), None, Some(0.5)]);
+    assert_eq!((lmdeploy.exporter, lmdeploy.engines), (Some(Exporter::Lmdeploy), 2));
+    let (gauges, nim) = of("nim.txt");
+    assert_eq!((nim.exporter, gauges), (Some(Exporter::Nim), [Some(5.0), Some(2.0), Some(0.125)]));
+    assert!(nim.generation_tokens.is_some());
+    let (gauges, triton) = of("triton.txt");
+    assert_eq!(gauges, [Some(12.0), Some(3.0), Some(0.4)]);
+    assert_eq!(triton.kv_capacity_tokens, Some(Tokens::new(500 * 64)));
+    assert_eq!(triton.exporter, Some(Exporter::TensorrtLlm));
+}
+
+#[test]
+fn requests_of_lmdeploy_that_failed_are_none() {
+    let page = |good: u32, bad: u32| {
+        let name = "lmdeploy:request_success_total{finished_reason=\"ResponseType.";
+        format!("{name}FINISH\"}} {good}\n{name}INTERNAL_ENGINE_ERROR\"}} {bad}\n")
+    };
+    assert_eq!(over_two(&page(1, 1), &page(8, 5)).requests.unwrap().figure.delta, 7.0);
 }
 
 /// What a page before a window and one behind it say.
