@@ -91,7 +91,8 @@ fn beyond_the_bound_of_a_model_that_was_not_understood_nothing_is_decided() {
     let reader = run.reader().unwrap();
     let levels = reader.levels().unwrap();
     let level = levels.first().unwrap();
-    let slow = "name = \"slow\"\n[memory]\ncapacity = \"80 GB\"\nbandwidth = 1e10\n[rates]\nbf16 = 1e12\n";
+    let slow =
+        "name = \"slow\"\n[memory]\ncapacity = \"80 GB\"\nbandwidth = 1e10\n[rates]\nbf16 = 1e12\n";
     let light = |config: &str| {
         let model = Model::from_config_json(config).unwrap();
         let device = Device::from_toml(slow).unwrap();

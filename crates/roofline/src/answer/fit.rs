@@ -83,7 +83,9 @@ fn has(device: &str, devices: u64) -> String {
 /// That the model may be another one, and its size with it.
 fn as_read(unread: &[String]) -> String {
     unread_in_words(unread).map_or_else(String::new, |unread| {
-        format!("; this is the model as its config was read, which was not understood whole ({unread})")
+        format!(
+            "; this is the model as its config was read, which was not understood whole ({unread})"
+        )
     })
 }
 
