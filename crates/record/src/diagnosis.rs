@@ -147,5 +147,6 @@ fn doubts(level: &LevelReport) -> Vec<String> {
     let words = |reason: &VerdictReason| {
         format!("{}: {}", reason.verdict.as_str(), VerdictReason::headline(&reason.text))
     };
-    reasons.into_iter().map(words).collect()
+    let undecided = level.speed_of_light.undecided().map(ToString::to_string);
+    undecided.into_iter().chain(reasons.into_iter().map(words)).collect()
 }

@@ -10,6 +10,7 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{PerSec, Seconds};
 
+use crate::model::unread_in_words;
 use crate::system::System;
 use crate::{Bound, LoadAnalysisError, MeasuredFigure, MeasuredFigures, RequestLengths};
 use change::BoundInputs;
@@ -31,6 +32,9 @@ pub struct BoundViolation {
     pub times: f64,
     /// The inputs of which each, by itself, would explain all that was measured if it were otherwise. There may be none.
     pub remedies: Vec<InputRemedy>,
+    /// What of the model's config was not understood ([`Model::unread`](crate::Model::unread)): the bound is of the model as it was
+    /// read. Empty where it was read whole.
+    pub unread: Vec<String>,
     /// What it was held against: `8 x h100-sxm (TP8)`.
     against: String,
 }
@@ -104,8 +108,18 @@ impl System {
             bound,
             times,
             remedies,
+            unread: self.model().unread().to_vec(),
             against,
         }))
+    }
+}
+
+impl BoundViolation {
+    /// Whether it shows that something is wrong. Where the model's config was not read whole, nothing is: the model may be faster than
+    /// the one that was read.
+    #[must_use]
+    pub const fn is_proof(&self) -> bool {
+        self.unread.is_empty()
     }
 }
 
@@ -136,11 +150,15 @@ impl fmt::Display for BoundViolation {
             MeasuredFigure::OutputTokens | MeasuredFigure::Requests => "times what",
             _ => "times as fast as",
         };
-        write!(
-            f,
-            "{:.2} {faster} {against} can do at the very best; the run is wrong, or ",
-            self.times
-        )?;
+        write!(f, "{:.2} {faster} {against} can do at the very best", self.times)?;
+        match unread_in_words(&self.unread) {
+            None => f.write_str("; the run is wrong, or ")?,
+            Some(unread) => write!(
+                f,
+                " with the model as it was read, which decides nothing: its config was not understood whole ({unread}); the \
+                 model is another one, or the run is wrong, or "
+            )?,
+        }
         let remedies: Vec<String> = self.remedies.iter().map(ToString::to_string).collect();
         match &*remedies {
             [] => f.write_str("model and device are not those that were given")?,

@@ -67,8 +67,10 @@ pub struct Model {
     knows_draft: bool,
     /// The longest context that the config declares; none where it is silent.
     pub max_context: Option<Tokens>,
-    /// What in the config could matter and was not understood, a sentence each.
+    /// What is to be said of the config, a sentence each: what could matter and was not understood, what is not counted.
     pub warnings: Vec<String>,
+    /// What of the config was not understood, by name.
+    unread: Vec<String>,
 }
 
 /// How the embedding and the LM head are stored.
@@ -112,6 +114,19 @@ impl Model {
         quantization: &str,
     ) -> Result<Self, ModelConfigError> {
         config::parse_both(config, quantization)
+    }
+
+    /// What of the config was not understood and could matter, by name: fields, or the architecture. Where there is anything, the
+    /// model may be another than the one that was read, and a bound is of the one that was read.
+    #[must_use]
+    pub fn unread(&self) -> &[String] {
+        &self.unread
+    }
+
+    /// The first of them, and how many more there are; none where all was understood.
+    #[must_use]
+    pub fn unread_in_words(&self) -> Option<String> {
+        unread_in_words(&self.unread)
     }
 
     /// The same model with its key-value cache kept in `format`. Whether it is 16-bit or fp8 is a setting of the
@@ -192,4 +207,14 @@ impl Model {
     pub const fn head_format(&self) -> Format {
         self.tables.head
     }
+}
+
+/// As [`Model::unread_in_words`].
+pub(crate) fn unread_in_words(unread: &[String]) -> Option<String> {
+    const SHOWN: usize = 4;
+    let shown = unread.get(..unread.len().min(SHOWN)).filter(|shown| !shown.is_empty())?.join(", ");
+    Some(match unread.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    })
 }

@@ -99,6 +99,7 @@ impl ShapesOf<'_> {
                 let keys = 2 * layer.key_heads * layer.key_dim;
                 let values = layer.value_heads * layer.value_dim;
                 let gates = match layer.gate_rank {
+                    Some(rank) if layer.full_output_gate => rank + values + layer.value_heads,
                     Some(rank) => 2 * rank + layer.value_heads,
                     None => values + 2 * layer.value_heads,
                 };
@@ -166,8 +167,12 @@ impl ShapesOf<'_> {
             let dims = (layer.nope_dim + layer.rope_dim, layer.value_dim);
             all.push(self.attention(self.attention_shape(heads, heads, dims, None), of.count));
         }
+        if layer.output_gate {
+            all.push(self.linear(of, "output_gate", (hidden, heads * layer.value_dim)));
+        }
         all.push(self.linear(of, "output", (heads * layer.value_dim, hidden)));
-        if let Some(indexer) = &layer.indexer {
+        // Where the choice is an earlier layer's there is no indexer.
+        if let Some(indexer) = layer.indexer.as_ref().filter(|indexer| indexer.heads > 0) {
             let of = Stored { kind: OperatorKind::Indexer, ..of };
             self.indexer(indexer, layer.query_rank.unwrap_or(hidden), of, all);
         }
@@ -246,7 +251,7 @@ impl ShapesOf<'_> {
         all.push(self.linear(router, "router", (hidden, experts.count)));
         let inner = experts.latent.unwrap_or(hidden);
         if let Some(latent) = experts.latent {
-            let of = of(OperatorKind::Shared, format);
+            let of = of(OperatorKind::Shared, experts.latent_format);
             all.push(self.linear(of, "experts_narrow", (hidden, self.cut(latent))));
             all.push(self.linear(of, "experts_widen", (self.cut(latent), hidden)));
         }

@@ -121,6 +121,15 @@ impl CheckInputs<'_> {
                 "{figure} is {times} times better than the bound allows{at}"
             ));
         }
+        let undecided = self.levels_where(|level| level.speed_of_light.undecided().is_some());
+        if let Some(first) = undecided.first().and_then(|level| level.speed_of_light.undecided()) {
+            return CheckFinding::unknown(format!(
+                "the model's config was not understood whole ({}), so that {} beyond its bound decides nothing{}",
+                first.unread.join(", "),
+                first.figure.as_str(),
+                self.at(&undecided)
+            ));
+        }
         let unbound = self.levels_where(|level| level.speed_of_light.reason().is_some());
         if let Some(reason) = unbound.iter().find_map(|level| level.speed_of_light.reason()) {
             return CheckFinding::unknown(format!("{reason}{}", self.at(&unbound)));

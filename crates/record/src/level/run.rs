@@ -141,6 +141,7 @@ impl LevelReport {
             reasons.into_iter().for_each(|reason| validity.add(reason));
             validity.notes.extend(shards.lines());
         }
+        validity.notes.extend(speed_of_light.undecided().map(ToString::to_string));
         validity.notes.extend(nothing_left(&summary));
         validity.notes.extend(drawn_otherwise(&summary, &context.requested));
         validity.notes.extend(telemetry.iter().flat_map(|said| said.notes()));

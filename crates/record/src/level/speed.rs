@@ -75,7 +75,7 @@ pub struct SpeedOfLightComparison {
     pub even_routing: Option<EvenRouting>,
     /// The decode phase by itself; none where nothing was decoded.
     pub decode: Option<DecodeStepComparison>,
-    /// What was measured beyond the bound, which cannot be; none if nothing was.
+    /// What was measured beyond the bound, which cannot be if the model is the one that was read; none if nothing was.
     pub violation: Option<BoundViolation>,
 }
 
@@ -180,9 +180,20 @@ impl SpeedOfLight {
         light.even_routing.map_or(light.shares.output_tokens_per_s, |even| even.share)
     }
 
-    /// What was measured beyond the bound; none if nothing was.
+    /// What was measured beyond the bound, which shows that something is wrong; none if nothing was, or if the model's config was not
+    /// read whole ([`SpeedOfLight::undecided`]).
     #[must_use]
     pub fn violation(&self) -> Option<&BoundViolation> {
+        self.beyond().filter(|violation| violation.is_proof())
+    }
+
+    /// What was measured beyond the bound of a model whose config was not read whole, which decides nothing; none if nothing was.
+    #[must_use]
+    pub fn undecided(&self) -> Option<&BoundViolation> {
+        self.beyond().filter(|violation| !violation.is_proof())
+    }
+
+    fn beyond(&self) -> Option<&BoundViolation> {
         self.comparison()?.violation.as_ref()
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fizeau_record::{ReferenceParts, RunSetup, SpeedOfLight, SpeedOfLightReference, StoredRun};
-use fizeau_roofline::{Device, KnownModel, System, TensorClass};
+use fizeau_roofline::{Deployment, Device, KnownModel, Model, System, TensorClass};
 
 use crate::reading::fixture;
 
@@ -82,4 +82,32 @@ fn a_measured_device_has_the_bound_of_its_data_sheet_beside_its_own() {
         assert_eq!(beside.share, whole.shares.output_tokens_per_s);
         assert!(own.bound.output_tokens_per_s < beside.output_tokens_per_s);
     }
+}
+
+/// What is beyond the bound shows that something is wrong, and decides nothing where the model's config was not understood whole.
+#[test]
+fn beyond_the_bound_of_a_model_that_was_not_understood_nothing_is_decided() {
+    let run = StoredRun::open(fixture("simulated")).unwrap();
+    let reader = run.reader().unwrap();
+    let levels = reader.levels().unwrap();
+    let level = levels.first().unwrap();
+    let slow =
+        "name = \"slow\"\n[memory]\ncapacity = \"80 GB\"\nbandwidth = 1e10\n[rates]\nbf16 = 1e12\n";
+    let light = |config: &str| {
+        let model = Model::from_config_json(config).unwrap();
+        let device = Device::from_toml(slow).unwrap();
+        let system = System::new(model, device, Deployment::SINGLE).unwrap();
+        let reference = SpeedOfLightReference::new("a model", system);
+        let (load, summary) = (level.report.load, &level.report.summary);
+        SpeedOfLight::of(reference.reference(), level.lengths.as_ref().unwrap(), load, summary)
+    };
+    let config = KnownModel::named("llama-3.1-8b").unwrap().config;
+    let whole = light(config);
+    assert!(whole.violation().is_some() && whole.undecided().is_none());
+    let doubted = light(&config.replacen('{', "{\"layer_skips\": 2,", 1));
+    assert!(doubted.violation().is_none());
+    let undecided = doubted.undecided().unwrap();
+    assert_eq!(undecided.unread, ["`layer_skips`"]);
+    assert_eq!(undecided.times, whole.violation().unwrap().times);
+    assert!(undecided.to_string().contains("decides nothing"), "{undecided}");
 }

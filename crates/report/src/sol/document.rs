@@ -106,6 +106,8 @@ document! {
     view ModelBlock<'a>, fn of(name: &'a str, model: &'a Model) {} {
         config: &'a str = name,
         architecture: &'a str = &model.architecture,
+        /// What of the config was not understood and could matter: the figures are of the model as it was read.
+        not_understood?: &'a [String] = Some(model.unread()).filter(|unread| !unread.is_empty()),
         layers: u64 = model.layers.iter().map(|layers| layers.count).sum(),
         max_context: Option<u64> = model.max_context.map(Tokens::get),
         kv_format: String = model.kv_cache().to_string(),

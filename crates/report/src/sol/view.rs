@@ -25,6 +25,15 @@ impl SolView<'_> {
         self.say_load(&mut text);
         text.table(tables::memory(self));
         text.table(tables::figures(self));
+        if let Some(unread) = self.system.model().unread_in_words() {
+            text.say(
+                "As read",
+                &format!(
+                    "These figures are of the model as its config was read, which was not understood whole ({unread}): to be \
+                     faster than this bound is not impossible."
+                ),
+            );
+        }
         if is_full && self.scope == SolScope::Requests {
             text.table(tables::schedules(self));
         }

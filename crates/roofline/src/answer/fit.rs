@@ -3,6 +3,7 @@
 use fizeau_core::{Bytes, Tokens};
 
 use crate::memory::{Memory, usable};
+use crate::model::unread_in_words;
 use crate::reach::ModelReaches;
 use crate::system::System;
 use crate::{Deployment, RequestLengths, UniformLoad};
@@ -22,8 +23,9 @@ pub enum LoadAnalysisError {
     /// The weights fit, one request's cache beside them does not.
     #[error(
         "one request of {tokens} tokens needs {:.2} GB of cache{}, {:.2} GB more than {} beside the \
-         weights; shorten it or {}",
-        gb(*.needed), each(*.devices), gb(*.needed) - gb(*.room), has(device, *.devices), more(.would_do)
+         weights; shorten it or {}{}",
+        gb(*.needed), each(*.devices), gb(*.needed) - gb(*.room), has(device, *.devices), more(.would_do),
+        as_read(.unread)
     )]
     NoRoomForRequest {
         /// The device's name.
@@ -38,13 +40,15 @@ pub enum LoadAnalysisError {
         room: Bytes,
         /// Which deployments on more of these devices would do ([`System::would_do`]).
         would_do: Vec<Deployment>,
+        /// What of the model's config was not understood ([`Model::unread`](crate::Model::unread)).
+        unread: Vec<String>,
     },
     /// The weights alone exceed the devices' memory.
     #[error(
         "the weights take {:.2} GB{}, {:.2} GB more than the {:.2} GB {} {device}; \
-         take fewer bytes per weight or {}",
+         take fewer bytes per weight or {}{}",
         gb(*.needed), each(*.devices), gb(*.needed) - gb(*.memory), gb(*.memory),
-        if *.is_all { "of" } else { "that an engine may use of" }, more(.would_do)
+        if *.is_all { "of" } else { "that an engine may use of" }, more(.would_do), as_read(.unread)
     )]
     WeightsDoNotFit {
         /// The device's name.
@@ -59,6 +63,8 @@ pub enum LoadAnalysisError {
         is_all: bool,
         /// Which deployments on more of these devices would do ([`System::would_do`]).
         would_do: Vec<Deployment>,
+        /// What of the model's config was not understood ([`Model::unread`](crate::Model::unread)).
+        unread: Vec<String>,
     },
 }
 
@@ -72,6 +78,15 @@ fn each(devices: u64) -> String {
 
 fn has(device: &str, devices: u64) -> String {
     if devices > 1 { format!("each {device} has") } else { format!("{device} has") }
+}
+
+/// That the model may be another one, and its size with it.
+fn as_read(unread: &[String]) -> String {
+    unread_in_words(unread).map_or_else(String::new, |unread| {
+        format!(
+            "; this is the model as its config was read, which was not understood whole ({unread})"
+        )
+    })
 }
 
 /// `take 12 devices (TP4 PP3) or 16 (TP16)`.
@@ -156,6 +171,7 @@ impl System {
             memory: Bytes::new(memory),
             is_all,
             would_do: self.would_do(Tokens::new(1)),
+            unread: self.model().unread().to_vec(),
         }
     }
 
@@ -173,6 +189,7 @@ impl System {
             needed: Bytes::new(needed),
             room: Bytes::new(room),
             would_do,
+            unread: self.model().unread().to_vec(),
         }
     }
 

@@ -42,7 +42,8 @@ fn of_layer(layers: &Layers) -> u64 {
                 + scaling(attention.format).0
         }
         Mixer::Latent(latent) => {
-            let indexer = if latent.indexer.is_some() { 6 } else { 0 };
+            let own = latent.indexer.as_ref().is_some_and(|indexer| !indexer.is_shared());
+            let indexer = if own { 6 } else { 0 };
             11 + indexer + scaling(latent.format).0
         }
         Mixer::DeltaNet(layer) => 6 + scaling(layer.format).0,

@@ -364,7 +364,7 @@ impl ParameterTally {
         self.add(TensorClass::Router, experts.router_format, router);
         self.add_vectors(Elements::unread(count * experts.router_vectors));
         let latent = Elements::all(count * experts.latent_elements(hidden));
-        self.add(TensorClass::Dense, experts.each.format, latent);
+        self.add(TensorClass::Dense, experts.latent_format, latent);
         if let Some(shared) = &experts.shared {
             self.add_dense(TensorClass::SharedExperts, shared, count, hidden);
         }

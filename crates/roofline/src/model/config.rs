@@ -13,6 +13,7 @@ mod layout;
 mod quantization;
 mod recurrent;
 mod refused;
+mod remarks;
 mod text;
 mod unknown;
 mod wrapper;
@@ -23,7 +24,9 @@ use serde_json::{Map, Value};
 use self::families::{Family, Flag};
 use self::layout::{FeedKind, LayerPlace, MixerKind};
 use self::quantization::Quantization;
-use super::fields::{CONTEXT, ConfigFields, FEED_FORWARD, HIDDEN, LAYERS, VOCABULARY, shown};
+use self::remarks::Remarks;
+use self::wrapper::LanguagePart;
+use super::fields::{CONTEXT, ConfigFields, FEED_FORWARD, HIDDEN, LAYERS, RANK, VOCABULARY, shown};
 use super::{
     CacheFormats, Dense, FeedForward, Layers, Mixer, Model, ModelConfigError, PromptEnd, Tables,
     TensorClass,
@@ -31,17 +34,19 @@ use super::{
 use crate::Format;
 
 pub(super) fn parse(text: &str) -> Result<Model, ModelConfigError> {
-    model(object(text)?)
+    model(object(text)?, None)
 }
 
 /// A config, and the file beside it that says how the checkpoint is quantised.
 pub(super) fn parse_both(config: &str, quantization: &str) -> Result<Model, ModelConfigError> {
     let mut config = object(config)?;
     let quantization = object(quantization)?;
-    if ConfigFields(&config).get("quantization_config").is_none() {
-        config.insert("quantization_config".to_owned(), Value::Object(quantization));
+    let quantization = Value::Object(quantization);
+    if ConfigFields(&config).get(quantization::FIELD).is_some() {
+        return model(config, Some(quantization));
     }
-    model(config)
+    config.insert(quantization::FIELD.to_owned(), quantization);
+    model(config, None)
 }
 
 fn object(text: &str) -> Result<Map<String, Value>, ModelConfigError> {
@@ -53,38 +58,53 @@ fn object(text: &str) -> Result<Map<String, Value>, ModelConfigError> {
     }
 }
 
-fn model(object: Map<String, Value>) -> Result<Model, ModelConfigError> {
-    let mut warnings = Vec::new();
-    let mut object = wrapper::language_part(object, &mut warnings);
-    let (family, architecture) = Family::of(ConfigFields(&object), &mut warnings)?;
+/// `overruled` is what a file beside the config says of quantisation, where the config says it itself.
+fn model(object: Map<String, Value>, overruled: Option<Value>) -> Result<Model, ModelConfigError> {
+    let mut remarks = Remarks::default();
+    let LanguagePart { fields: object, name, quantization } =
+        wrapper::language_part(object, &mut remarks);
+    let said_again =
+        [("within its own part of the config", quantization), ("in the file beside it", overruled)];
+    let model = language_model(object, remarks, said_again);
+    model.map_err(|error| error.within(name))
+}
+
+/// What else is said of how a checkpoint is quantised, and where.
+type SaidAgain = [(&'static str, Option<Value>); 2];
+
+fn language_model(
+    mut object: Map<String, Value>,
+    mut remarks: Remarks,
+    said_again: SaidAgain,
+) -> Result<Model, ModelConfigError> {
+    let (family, architecture) = Family::of(ConfigFields(&object), &mut remarks)?;
     let architecture = architecture.to_owned();
     wrapper::rename(&mut object);
-    add_defaults(&mut object, family);
+    family.complete(&mut object, &mut remarks);
     let fields = ConfigFields(&object);
     refused::check(fields)?;
-    unknown::warn(fields, &mut warnings);
+    unknown::warn(fields, &mut remarks);
     if family.is_unknown() && fields.get("tie_word_embeddings").is_none() {
-        warnings.push(
+        remarks.say(
             "the config has no `tie_word_embeddings`: the LM head is counted as a matrix of its own".to_owned(),
         );
     }
     let config = Config::read(fields, family)?;
-    warnings.extend_from_slice(config.quantization.warnings());
-    let mut model = config.model(architecture, warnings)?;
-    let mut absent = Vec::new();
-    unknown::warn_of_absent(fields, &model, &mut absent);
-    model.warnings.append(&mut absent);
+    remarks.append(config.quantization.remarks());
+    for (place, block) in said_again.into_iter().filter_map(|(place, block)| Some((place, block?)))
+    {
+        if !config.quantization.is_said_by(&object, block) {
+            remarks.say(format!(
+                "the config says how the checkpoint is quantised, and what is said of that {place} differs and is not taken"
+            ));
+        }
+    }
+    let mut model = config.model(architecture)?;
+    unknown::warn_of_absent(fields, family, &model, &mut remarks);
+    Remarks { warnings: model.warnings, unread: model.unread } = remarks;
     match model.is_countable() {
         Ok(()) => Ok(model),
         Err(parameters) => Err(ModelConfigError::TooLarge(parameters)),
-    }
-}
-
-fn add_defaults(object: &mut Map<String, Value>, family: &Family) {
-    for &(field, value) in &family.defaults {
-        if ConfigFields(object).get(field).is_none() {
-            object.insert(field.to_owned(), Value::from(value));
-        }
     }
 }
 
@@ -120,6 +140,7 @@ struct Formats {
     experts: Format,
     shared: Format,
     router: Format,
+    latent: Format,
 }
 
 impl<'a> Config<'a> {
@@ -133,11 +154,7 @@ impl<'a> Config<'a> {
         })
     }
 
-    fn model(
-        &self,
-        architecture: String,
-        warnings: Vec<String>,
-    ) -> Result<Model, ModelConfigError> {
+    fn model(&self, architecture: String) -> Result<Model, ModelConfigError> {
         let layout = self.layout()?;
         let (layers, order) = self.layers(&layout)?;
         let vocabulary = self.fields.count("vocab_size", VOCABULARY)?;
@@ -153,7 +170,10 @@ impl<'a> Config<'a> {
             vocabulary,
             layers,
             order,
-            final_vectors: self.norms(1) + head_bias + self.positions()?,
+            final_vectors: self.norms(1)
+                + head_bias
+                + self.positions()?
+                + self.inputs_of_layers()?,
             tables: Tables { tied, embedding: of(TensorClass::Embedding), head: of(table) },
             cache: CacheFormats {
                 kv: self.quantization.kv_cache(),
@@ -162,8 +182,23 @@ impl<'a> Config<'a> {
             draft: self.draft(&layout)?,
             knows_draft: self.knows_drafts(),
             max_context: self.max_context()?,
-            warnings,
+            warnings: Vec::new(),
+            unread: Vec::new(),
         })
+    }
+
+    /// Elements of a second embedding, of which a token reads one row for all layers, and of its norm (Gemma 3n and 4).
+    fn inputs_of_layers(&self) -> Result<u64, ModelConfigError> {
+        let Some(width) = self.layer_input()? else {
+            return Ok(0);
+        };
+        let rows = self.fields.any(&["vocab_size_per_layer_input", "vocab_size"], VOCABULARY)?;
+        Ok(rows.unwrap_or(0) * self.layers * width + width)
+    }
+
+    /// How wide what each layer is given of the token besides is; none where there is no such thing.
+    fn layer_input(&self) -> Result<Option<u64>, ModelConfigError> {
+        self.fields.nonzero("hidden_size_per_layer_input", RANK)
     }
 
     /// Elements of a table of positions, of which a token reads one row.
@@ -226,13 +261,13 @@ impl<'a> Config<'a> {
             MixerKind::Full | MixerKind::Window => {
                 Mixer::Attention(self.attention(place, formats.attention)?)
             }
-            MixerKind::Latent => Mixer::Latent(self.latent(formats.attention)?),
+            MixerKind::Latent => Mixer::Latent(self.latent(place, formats.attention)?),
             MixerKind::DeltaNet => Mixer::DeltaNet(self.delta_net(formats.recurrent)?),
             MixerKind::Mamba => Mixer::Mamba2(self.mamba(formats.recurrent)?),
             MixerKind::None => Mixer::None,
         };
         let feed_forward = match place.feed {
-            FeedKind::Dense => FeedForward::Dense(self.dense(formats.dense)?),
+            FeedKind::Dense => FeedForward::Dense(self.dense_at(place, formats.dense)?),
             FeedKind::Experts => FeedForward::Experts(self.experts(formats)?),
             FeedKind::None => FeedForward::None,
         };
@@ -257,7 +292,22 @@ impl<'a> Config<'a> {
             experts: of(TensorClass::Experts),
             shared: of(TensorClass::SharedExperts),
             router: of(TensorClass::Router),
+            latent: self.quantization.latent_projections(layer),
         }
+    }
+
+    /// Gemma 4's layers that share keys may be twice as wide, and layers with an input of their own project to it and back: beside
+    /// those two there is each layer's part of one matrix that makes all the inputs (`Gemma4TextDecoderLayer` of Hugging Face).
+    fn dense_at(&self, place: LayerPlace, format: Format) -> Result<Dense, ModelConfigError> {
+        let dense = self.dense(format)?;
+        let wide = place.shares_keys && self.fields.flag("use_double_wide_mlp")? == Some(true);
+        let projections =
+            self.layer_input()?.map_or(0, |width| 3 * self.hidden * width + self.hidden);
+        Ok(Dense {
+            width: if wide { 2 * dense.width } else { dense.width },
+            vectors: dense.vectors + projections,
+            ..dense
+        })
     }
 
     fn dense(&self, format: Format) -> Result<Dense, ModelConfigError> {

@@ -49,7 +49,9 @@ impl Latent {
             None => hidden * wide,
         };
         let latent = hidden * (self.kv_rank + rope);
-        query + latent + self.expansion_elements() + heads * self.value_dim * hidden
+        let output = heads * self.value_dim * hidden;
+        let gate = if self.output_gate { output } else { 0 };
+        query + latent + self.expansion_elements() + output + gate
     }
 
     /// Elements of the matrices that make keys and values out of a latent, `kv_r H (n + v)`.
@@ -84,6 +86,11 @@ impl Indexer {
         from * self.heads * self.dim + hidden * self.dim + hidden * self.heads
     }
 
+    /// Whether the choice is that of an earlier layer.
+    pub(crate) const fn is_shared(&self) -> bool {
+        self.heads == 0
+    }
+
     /// Arithmetic for one pair of positions: `2 H_i d_i`.
     pub(crate) const fn flops_per_pair(&self) -> u64 {
         2 * self.heads * self.dim
@@ -104,7 +111,10 @@ impl DeltaNet {
     pub(crate) const fn matrix_elements(&self, hidden: u64) -> u64 {
         let (values, heads) = (self.values(), self.value_heads);
         let gates = match self.gate_rank {
-            Some(rank) => 2 * (hidden * rank + rank * values),
+            Some(rank) => {
+                let low = hidden * rank + rank * values;
+                low + if self.full_output_gate { hidden * values } else { low }
+            }
             None => hidden * (values + heads),
         };
         hidden * (2 * self.keys() + values) + values * hidden + hidden * heads + gates

@@ -38,6 +38,14 @@ pub enum ModelConfigError {
         /// What would be right.
         expected: &'static str,
     },
+    /// A field is missing or senseless in a part of the config.
+    #[error("{error} (in its `{part}`)")]
+    Within {
+        /// The part.
+        part: &'static str,
+        /// What is wrong in it.
+        error: Box<Self>,
+    },
     /// The text is not a JSON object at all.
     #[error(
         "the model's config is not a JSON object ({0}); give the text of a Hugging Face config.json"
@@ -60,4 +68,17 @@ pub enum ModelConfigError {
         /// Why that is not covered.
         reason: &'static str,
     },
+}
+
+impl ModelConfigError {
+    /// The same error of a part of the config, where the model is described in one.
+    pub(super) fn within(self, part: Option<&'static str>) -> Self {
+        match (self, part) {
+            (
+                error @ (Self::Missing { .. } | Self::Invalid { .. } | Self::Contradiction { .. }),
+                Some(part),
+            ) => Self::Within { part, error: Box::new(error) },
+            (error, _) => error,
+        }
+    }
 }

@@ -108,7 +108,7 @@ impl<'a> ConfigFields<'a> {
             Some([_, ..]) => Err(ModelConfigError::Unsupported {
                 field,
                 found: shown(value),
-                reason: "it differs from layer to layer",
+                reason: "it is a list of different values, and one for all layers is needed",
             }),
             _ => Ok(Some(value)),
         }

@@ -120,6 +120,8 @@ pub struct Latent {
     pub rope_dim: u64,
     /// Dimension of a value, `v`.
     pub value_dim: u64,
+    /// Whether a projection of the hidden state gates the output, `h H v` (Kimi K3).
+    pub output_gate: bool,
     /// What picks the tokens to attend to; none: all of them.
     pub indexer: Option<Indexer>,
     /// Norms and biases, in elements.
@@ -132,9 +134,9 @@ pub struct Latent {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Indexer {
-    /// Heads, `H_i`.
+    /// Heads, `H_i`; 0 where the choice is that of an earlier layer, for which nothing is stored, kept or computed here.
     pub heads: u64,
-    /// Dimension of a head and of the one key a token, `d_i`.
+    /// Dimension of a head and of the one key a token, `d_i`; 0 likewise.
     pub dim: u64,
     /// Tokens that are kept.
     pub top_k: u64,
@@ -160,6 +162,8 @@ pub struct DeltaNet {
     /// Rank of the projections of decay and output gate, where they are of low rank and per channel (Kimi delta
     /// attention); none: a full output gate, and a decay for each head.
     pub gate_rank: Option<u64>,
+    /// Whether the output gate is of full rank, whatever the decay is.
+    pub full_output_gate: bool,
     /// How its matrices are stored.
     pub format: Format,
 }
@@ -225,6 +229,8 @@ pub struct Experts {
     /// Width that tokens are projected to before the experts and back after them (LatentMoE, as in Nemotron-3);
     /// none: experts work on the hidden state itself.
     pub latent: Option<u64>,
+    /// How the projections to that width and back are stored.
+    pub latent_format: Format,
     /// What every token uses besides; its width is that of all shared experts together.
     pub shared: Option<Dense>,
     /// Biases and correction terms of the router, in elements; its matrix is `h x E`.

@@ -27,6 +27,9 @@ pub(super) enum MatrixPart {
     Mixed,
     OutputGate,
     HeadGates,
+    /// Around experts that work on a narrower width: into it, and back.
+    ToLatent,
+    FromLatent,
 }
 
 /// A matrix of a class: where a format is set.
@@ -57,7 +60,7 @@ impl MatrixSlot {
 }
 
 /// Every slot, those of a class together.
-pub(super) const SLOTS: [MatrixSlot; 26] = [
+pub(super) const SLOTS: [MatrixSlot; 28] = [
     slot(TensorClass::Embedding, MatrixPart::Whole),
     slot(TensorClass::Attention, MatrixPart::Query),
     slot(TensorClass::Attention, MatrixPart::Key),
@@ -75,6 +78,8 @@ pub(super) const SLOTS: [MatrixSlot; 26] = [
     slot(TensorClass::Dense, MatrixPart::Gate),
     slot(TensorClass::Dense, MatrixPart::Up),
     slot(TensorClass::Dense, MatrixPart::Down),
+    slot(TensorClass::Dense, MatrixPart::ToLatent),
+    slot(TensorClass::Dense, MatrixPart::FromLatent),
     slot(TensorClass::Experts, MatrixPart::Gate),
     slot(TensorClass::Experts, MatrixPart::Up),
     slot(TensorClass::Experts, MatrixPart::Down),

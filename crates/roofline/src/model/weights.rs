@@ -233,6 +233,9 @@ impl Model {
                 FeedForward::Dense(dense) => change(TensorClass::Dense, &mut dense.format),
                 FeedForward::Experts(experts) => {
                     change(TensorClass::Experts, &mut experts.each.format);
+                    if experts.latent.is_some() {
+                        change(TensorClass::Dense, &mut experts.latent_format);
+                    }
                     change(TensorClass::Router, &mut experts.router_format);
                     if let Some(shared) = &mut experts.shared {
                         change(TensorClass::SharedExperts, &mut shared.format);

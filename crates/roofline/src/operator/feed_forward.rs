@@ -43,7 +43,7 @@ impl OperatorBuilder<'_> {
             ..OperatorElements::default()
         };
         let widths = OperatorWidths { whole: 2 * hidden, cut: 2 * latent };
-        self.matrices(OperatorKind::Shared, experts.each.format, parts, widths, count)
+        self.matrices(OperatorKind::Shared, experts.latent_format, parts, widths, count)
     }
 
     /// Engines keep routers whole on each device.

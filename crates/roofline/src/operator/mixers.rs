@@ -99,7 +99,8 @@ impl OperatorBuilder<'_> {
 
     /// Engines keep the indexer whole on each rank.
     fn indexer(&self, latent: &Latent, layers: &Layers) -> Option<Operator> {
-        let (indexer, hidden) = (latent.indexer.as_ref()?, self.model.hidden);
+        let indexer = latent.indexer.as_ref().filter(|indexer| !indexer.is_shared())?;
+        let hidden = self.model.hidden;
         let count = layers.count as f64;
         // For a bound the keys alone: the rest is needed only where more tokens are in the cache than may be chosen.
         let whole = match self.cut {

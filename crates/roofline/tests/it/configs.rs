@@ -40,7 +40,7 @@ fn what_cannot_be_computed_is_refused_by_field() {
     let lightning = json!([0, 1].repeat(16));
     check(&with("attn_type_list", lightning), "attn_type_list", "softmax");
     let widths = json!([1024, 2048]);
-    check(&with("intermediate_size", widths), "intermediate_size", "differs from layer to layer");
+    check(&with("intermediate_size", widths), "intermediate_size", "a list of different values");
 }
 
 /// Each would make the bound slower than the truth.

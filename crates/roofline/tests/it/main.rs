@@ -10,6 +10,7 @@ mod calibration;
 mod collectives;
 mod compare;
 mod configs;
+mod counted;
 mod deployments;
 mod devices;
 mod devices_data;
@@ -37,6 +38,7 @@ mod spread;
 mod systems;
 mod terms;
 mod unchanged;
+mod understood;
 mod weights;
 mod worked;
 

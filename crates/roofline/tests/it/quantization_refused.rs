@@ -86,7 +86,10 @@ fn what_could_matter_and_is_not_known_is_a_warning() {
             "layer_quant_config": {"*k_proj": {"output_tensors": {"dtype": "fp7"}}}}),
             "layer_quant_config` has {\"dtype\":\"fp7\"}",
         ),
-        (json!({"quant_method": "gptq", "bits": 4, "dynamic": {"-:.*mlp.*": {}}}), "dynamic"),
+        (
+            json!({"quant_method": "gptq", "bits": 4, "dynamic": {"+:.*wkv.*": {"bits": 8}}}),
+            "dynamic",
+        ),
     ] {
         let model = read("llama-3.1-8b", config);
         let found = model.warnings.iter().filter(|warning| warning.contains(says)).count();

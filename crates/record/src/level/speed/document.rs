@@ -35,7 +35,8 @@ document! {
         even_routing?: EvenRoutingDocument = light.even_routing.as_ref().map(Into::into),
         phases: PhasesDocument = light.into(),
         cache_fill: Option<f64> = light.cache_fill(),
-        impossible: Option<ViolationDocument> = light.violation.as_ref().map(Into::into),
+        // Null too where the model's config was not read whole, so that what is beyond the bound decides nothing.
+        impossible: Option<ViolationDocument> = light.violation.as_ref().filter(|of| of.is_proof()).map(Into::into),
     }
 }
 

@@ -112,7 +112,8 @@ impl SolExtra {
         }
         if let Some(violation) = &of.violation {
             lines.push(format!("  {violation}"));
-            fields.insert("impossible".to_owned(), violation.to_string().into());
+            let name = if violation.is_proof() { "impossible" } else { "undecided" };
+            fields.insert(name.to_owned(), violation.to_string().into());
         } else if of_bound.is_impossible() {
             lines.push(format!(
                 "  Above 100 % of that bound fewer than {} ran at once{}: one alone has a bound of {} ms for TPOT.",

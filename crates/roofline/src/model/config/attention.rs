@@ -123,7 +123,7 @@ impl Config<'_> {
                 None => derived_head_dim(self.hidden, heads)?,
             },
         };
-        let value_dim = fields.optional_count("v_head_dim", HEAD_DIM)?.unwrap_or(key_dim);
+        let value_dim = fields.nonzero("v_head_dim", HEAD_DIM)?.unwrap_or(key_dim);
         Ok(Heads { heads, kv_heads, key_dim, value_dim })
     }
 

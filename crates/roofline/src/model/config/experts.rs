@@ -69,7 +69,8 @@ impl Config<'_> {
             per_token,
             groups: self.expert_groups()?,
             each: Dense { width, matrices, vectors, format: formats.experts },
-            latent: self.fields.nonzero("moe_latent_size", RANK)?,
+            latent: self.fields.any(&["moe_latent_size", "routed_expert_hidden_size"], RANK)?,
+            latent_format: formats.latent,
             shared: self.shared(width, formats)?,
             router_vectors: if self.router_is_biased()? { count } else { 0 },
             router_format: formats.router,
@@ -151,11 +152,14 @@ fn stated(config: &Config<'_>) -> Result<Option<Vec<bool>>, ModelConfigError> {
             listed.split(',').filter_map(|index| index.trim().parse().ok()).collect();
         return Ok(Some((0..config.layers).map(|layer| listed.contains(&layer)).collect()));
     }
-    for field in ["mlp_layer_types", "moe_layer_freq"] {
+    for field in ["mlp_layer_types", "is_moe_layer", "moe_layer_freq"] {
         if let Some(each) = config.fields.list(field) {
             config.long_enough(field, each.len() as u64)?;
-            let sparse =
-                |value: &Value| value.as_u64() == Some(1) || value.as_str() == Some("sparse");
+            let sparse = |value: &Value| {
+                value.as_u64() == Some(1)
+                    || value.as_str() == Some("sparse")
+                    || value.as_bool() == Some(true)
+            };
             return Ok(Some(each.iter().take(layers).map(sparse).collect()));
         }
     }

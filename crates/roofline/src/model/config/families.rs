@@ -6,10 +6,11 @@
 use std::sync::LazyLock;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::super::ModelConfigError;
 use super::super::fields::{ConfigFields, shown};
+use super::remarks::Remarks;
 
 /// Something that a layer has or has not.
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -89,6 +90,8 @@ pub(super) struct Family {
     pub(super) learned_positions: Option<u64>,
     /// Fields that the family's code has defaults for and configs do leave out.
     pub(super) defaults: Vec<(&'static str, u64)>,
+    /// Fields that are lists, of the language model first and then of others that share its layers.
+    pub(super) text_first: Vec<&'static str>,
 }
 
 impl Default for Family {
@@ -118,6 +121,7 @@ impl Default for Family {
             dense_width_in_hidden: None,
             learned_positions: None,
             defaults: Vec::new(),
+            text_first: Vec::new(),
         }
     }
 }
@@ -141,7 +145,7 @@ impl Family {
     /// The class in `architectures` comes first: of the two names it is the more particular one.
     pub(super) fn of<'a>(
         fields: ConfigFields<'a>,
-        warnings: &mut Vec<String>,
+        remarks: &mut Remarks,
     ) -> Result<(&'static Self, &'a str), ModelConfigError> {
         let class = class(fields)?;
         let model_type = fields.text("model_type");
@@ -154,11 +158,41 @@ impl Family {
         if let Some(family) = known.or_else(|| model_type.and_then(Self::named)) {
             return Ok((family, shown));
         }
-        warnings.push(format!(
+        let text = format!(
             "the architecture `{shown}` is not known here: two norms a layer, gated feed-forward blocks and no \
              biases or gates beyond what the config says were assumed"
-        ));
+        );
+        remarks.doubt(format!("the architecture `{shown}`"), text);
         Ok((&UNKNOWN, shown))
+    }
+
+    /// Adds what a file of the family leaves out, and takes the language model's part of what is of several.
+    pub(super) fn complete(&self, object: &mut Map<String, Value>, remarks: &mut Remarks) {
+        for field in &self.text_first {
+            if let Some(Value::Array(each)) = object.get(*field)
+                && let Some(first) = each.first().cloned()
+            {
+                if each.iter().any(|other| *other != first) {
+                    remarks.say(format!(
+                        "`{field}` is of text and of images: only that of text is counted"
+                    ));
+                }
+                object.insert((*field).to_owned(), first);
+            }
+        }
+        if self.single_blocks && ConfigFields(object).get("num_hidden_layers").is_none() {
+            let fields = ConfigFields(object);
+            let letters = fields.text("hybrid_override_pattern").map(|text| text.chars().count());
+            let names = fields.list("layers_block_type").or_else(|| fields.list("layer_types"));
+            if let Some(layers) = letters.or_else(|| names.map(<[Value]>::len)) {
+                object.insert("num_hidden_layers".to_owned(), Value::from(layers));
+            }
+        }
+        for &(field, value) in &self.defaults {
+            if ConfigFields(object).get(field).is_none() {
+                object.insert(field.to_owned(), Value::from(value));
+            }
+        }
     }
 
     /// Whether this is the stand-in for families that are not in the table.

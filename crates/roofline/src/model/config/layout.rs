@@ -31,11 +31,13 @@ pub(super) struct LayerPlace {
     /// Its keys and values are those of an earlier layer.
     pub(super) shares_keys: bool,
     pub(super) feed: FeedKind,
+    /// The tokens that it attends to are those that an earlier layer's indexer chose.
+    pub(super) shares_choice: bool,
 }
 
 impl LayerPlace {
     const fn new(mixer: MixerKind, feed: FeedKind) -> Self {
-        Self { mixer, shares_keys: false, feed }
+        Self { mixer, shares_keys: false, feed, shares_choice: false }
     }
 
     /// Whether later tokens read what it keeps of earlier ones: keys and values of its own, or a state.
@@ -64,8 +66,10 @@ impl Config<'_> {
             Some(true) => self.fields.nonzero("cla_share_factor", LAYERS)?.unwrap_or(2),
             _ => 1,
         };
+        let choosers = self.choosers()?;
         for (place, index) in places.iter_mut().zip(0..) {
             place.shares_keys = index >= owning || !index.is_multiple_of(across);
+            place.shares_choice = !choosers.has(index);
         }
         Ok(places)
     }
@@ -87,7 +91,8 @@ impl Config<'_> {
         };
         self.same_length(field, names.len() as u64)?;
         let letter = |name: &Value| match name.as_str() {
-            Some("mamba") => 'M',
+            // Some exports call it by what it is one kind of.
+            Some("mamba" | "mamba2" | "linear_attention") => 'M',
             Some("attention" | "full_attention") => '*',
             Some("mlp") => '-',
             Some("moe") => 'E',

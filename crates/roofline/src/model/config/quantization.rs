@@ -10,13 +10,14 @@ mod methods;
 mod mlx;
 mod modelopt;
 mod modules;
+mod overrides;
 mod pattern;
 mod quark;
 mod sizes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use self::modules::{Depth, Lookups, MatchedModule};
 use self::sizes::ClassSizes;
@@ -24,6 +25,7 @@ use super::super::fields::{ConfigFields, LAYERS, shown};
 use super::super::parts::{MatrixPart, SLOTS};
 use super::super::{ModelConfigError, TensorClass};
 use super::drafts;
+use super::remarks::Remarks;
 use crate::{FileType, Format};
 
 /// The classes whose matrices are the linear layers of a decoder layer: what quantisers take unless told otherwise.
@@ -47,14 +49,17 @@ pub(super) struct Quantization {
     rows: Vec<[Format; SLOTS.len()]>,
     sizes: ClassSizes,
     lookups: Lookups,
-    warnings: Vec<String>,
+    remarks: Remarks,
     kv_cache: Option<Format>,
     state_cache: Option<Format>,
 }
 
+/// The field that most configs say it in.
+pub(super) const FIELD: &str = "quantization_config";
+
 /// Reads how the tensors of a model are stored.
 pub(super) fn read(fields: ConfigFields<'_>) -> Result<Quantization, ModelConfigError> {
-    let names = ["quantization_config", "compression_config", "quantization"];
+    let names = [FIELD, "compression_config", "quantization"];
     let quantization = names.into_iter().find_map(|name| fields.get(name));
     let mut all = Quantization::plain(fields)?;
     all.check_dtype(fields, quantization.is_some())?;
@@ -83,6 +88,7 @@ impl Quantization {
         let depth = Depth {
             layers: fields.optional_count("num_hidden_layers", LAYERS)?.unwrap_or(1),
             drafts: fields.any(&drafts::COUNT, LAYERS)?.unwrap_or(0),
+            in_attention: fields.get("linear_attn_config").is_some(),
         };
         let base = Format::Bf16;
         Ok(Self {
@@ -91,7 +97,7 @@ impl Quantization {
             rows: vec![[base; SLOTS.len()]; usize::try_from(depth.rows()).unwrap_or(1)],
             sizes: ClassSizes::read(fields),
             lookups: Lookups::new(),
-            warnings: Vec::new(),
+            remarks: Remarks::default(),
             kv_cache: None,
             state_cache: None,
         })
@@ -104,17 +110,36 @@ impl Quantization {
         let Some(row) = row.or_else(|| self.rows.last()) else {
             return self.base;
         };
-        let format_of = |part: MatrixPart| {
-            let slots = SLOTS.iter().zip(row);
-            let mut own = slots.filter(|(slot, _)| slot.class == class && slot.part == part);
-            own.next().map_or(self.base, |(_, format)| *format)
-        };
-        self.sizes.of(class).blend(format_of)
+        self.sizes.of(class).blend(|part| self.format_in(row, class, part))
     }
 
-    /// What could matter and was not understood, a sentence each.
-    pub(super) fn warnings(&self) -> &[String] {
-        &self.warnings
+    /// How the projections around experts of a narrower width are stored in layer `layer`.
+    pub(super) fn latent_projections(&self, layer: u64) -> Format {
+        let row = usize::try_from(layer).ok().and_then(|layer| self.rows.get(layer));
+        let Some(row) = row.or_else(|| self.rows.last()) else {
+            return self.base;
+        };
+        let parts = [MatrixPart::ToLatent, MatrixPart::FromLatent];
+        let each = parts.map(|part| (self.format_in(row, TensorClass::Dense, part), 1.0));
+        Format::blend(&each)
+    }
+
+    fn format_in(&self, row: &[Format], class: TensorClass, part: MatrixPart) -> Format {
+        let slots = SLOTS.iter().zip(row);
+        let mut own = slots.filter(|(slot, _)| slot.class == class && slot.part == part);
+        own.next().map_or(self.base, |(_, format)| *format)
+    }
+
+    /// Whether `block`, in a config of these `fields`, says the same of every matrix.
+    pub(super) fn is_said_by(&self, fields: &Map<String, Value>, block: Value) -> bool {
+        let mut fields = fields.clone();
+        fields.insert(FIELD.to_owned(), block);
+        read(ConfigFields(&fields)).is_ok_and(|other| other.rows == self.rows)
+    }
+
+    /// What is to be said of it, and what could matter and was not understood.
+    pub(super) const fn remarks(&self) -> &Remarks {
+        &self.remarks
     }
 
     /// How the checkpoint asks its keys and values to be kept; none where it does not say.
@@ -125,12 +150,6 @@ impl Quantization {
     /// How the config asks for the states of recurrent layers to be kept; none where it does not say.
     pub(super) const fn state_cache(&self) -> Option<Format> {
         self.state_cache
-    }
-
-    fn warn(&mut self, text: String) {
-        if !self.warnings.contains(&text) {
-            self.warnings.push(text);
-        }
     }
 
     /// Stores all matrices of these classes in `format`.
@@ -196,12 +215,14 @@ impl Quantization {
                 unknown.push(pattern);
             }
         }
-        self.warn_of_names(unknown, field, "which is no part of the model that is known here");
-        self.warn_of_names(unreadable, field, "a pattern that cannot be read");
-        self.warn_of_names(unread, field, "more than are looked up");
+        // What is kept wide and is not found is counted narrower than it is, which leaves a bound a bound.
+        let doubted = format != self.base;
+        self.remark_on(unknown, field, "which is no part of the model that is known here", doubted);
+        self.remark_on(unreadable, field, "a pattern that cannot be read", doubted);
+        self.remark_on(unread, field, "more than are looked up", doubted);
     }
 
-    fn warn_of_names(&mut self, mut names: Vec<String>, field: &str, what: &str) {
+    fn remark_on(&mut self, mut names: Vec<String>, field: &str, what: &str, doubted: bool) {
         if names.is_empty() {
             return;
         }
@@ -215,10 +236,13 @@ impl Quantization {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        self.warn(format!(
-            "`{field}` names {}{more}, {what}; it changes nothing",
-            shown.join(", ")
-        ));
+        let text =
+            format!("`{field}` names {}{more}, {what}; it changes nothing", shown.join(", "));
+        if doubted {
+            self.remarks.doubt(format!("`{field}`"), text);
+        } else {
+            self.remarks.say(text);
+        }
     }
 
     /// Stores everything as llama.cpp does in a file of this type.
@@ -244,13 +268,14 @@ impl Quantization {
         let Some(value) = fields.get(field) else {
             // Quantised checkpoints often leave it out.
             if !quantized {
-                self.warn(format!("the config has no `{field}`: weights are counted as 16-bit"));
+                self.remarks
+                    .say(format!("the config has no `{field}`: weights are counted as 16-bit"));
             }
             return Ok(());
         };
         match value.as_str().map(|name| name.trim_start_matches("torch.")) {
             Some("bfloat16" | "float16") => {}
-            Some("float32") => self.warn(format!(
+            Some("float32") => self.remarks.say(format!(
                 "`{field}` is \"float32\": counted as 16-bit, to which engines narrow it"
             )),
             _ => {

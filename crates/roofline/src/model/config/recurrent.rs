@@ -20,6 +20,7 @@ impl Config<'_> {
             value_dim: fields.count("linear_value_head_dim", HEAD_DIM)?,
             convolution: fields.count("linear_conv_kernel_dim", HEAD_DIM)?,
             gate_rank: None,
+            full_output_gate: true,
             format,
         })
     }
@@ -80,7 +81,7 @@ impl Config<'_> {
     }
 }
 
-/// Kimi delta attention: as many keys as values, gates of a head's rank.
+/// Kimi delta attention: as many keys as values; the decay of a head's rank, and the output gate too unless it is of full rank.
 fn kimi_delta(fields: ConfigFields<'_>, format: Format) -> Result<DeltaNet, ModelConfigError> {
     let heads = fields.count("num_heads", HEADS)?;
     let dim = fields.count("head_dim", HEAD_DIM)?;
@@ -91,6 +92,7 @@ fn kimi_delta(fields: ConfigFields<'_>, format: Format) -> Result<DeltaNet, Mode
         value_dim: dim,
         convolution: fields.count("short_conv_kernel_size", HEAD_DIM)?,
         gate_rank: Some(dim),
+        full_output_gate: fields.flag("use_full_rank_gate")? == Some(true),
         format,
     })
 }

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use super::remarks::Remarks;
+
 /// Where the language model's own fields stand.
 const NESTED: [&str; 4] = ["text_config", "llm_config", "language_config", "thinker_config"];
 
@@ -17,6 +19,10 @@ const SHARED: [&str; 9] = [
     "tie_word_embeddings",
     "torch_dtype",
 ];
+
+/// Those of them that say how the checkpoint is quantised. What is written outside holds: within the part it may be left over from
+/// the checkpoint that was quantised anew.
+const QUANTIZATION: [&str; 3] = ["quantization_config", "compression_config", "quantization"];
 
 /// Parts that turn other things into tokens, or tokens into them.
 const OTHERS: [&str; 12] = [
@@ -64,6 +70,12 @@ pub(super) fn rename(object: &mut Map<String, Value>) {
             });
         }
     }
+    // -1 says that there is none.
+    for name in ["sliding_window", "sliding_window_size"] {
+        if object.get(name).and_then(Value::as_i64).is_some_and(i64::is_negative) {
+            object.remove(name);
+        }
+    }
     for (old, new) in RENAMED {
         let taken = object.get(new).is_some_and(|value| !value.is_null());
         if !taken && let Some(value) = object.get(old).cloned() {
@@ -72,15 +84,21 @@ pub(super) fn rename(object: &mut Map<String, Value>) {
     }
 }
 
+/// The language model's part of a config.
+pub(super) struct LanguagePart {
+    pub(super) fields: Map<String, Value>,
+    /// Where in the config it stands; none where it is all of it.
+    pub(super) name: Option<&'static str>,
+    /// What it says itself of quantisation where something else is said outside.
+    pub(super) quantization: Option<Value>,
+}
+
 /// The fields of the language model, with a warning that names the parts which are left out.
-pub(super) fn language_part(
-    mut outer: Map<String, Value>,
-    warnings: &mut Vec<String>,
-) -> Map<String, Value> {
+pub(super) fn language_part(mut outer: Map<String, Value>, remarks: &mut Remarks) -> LanguagePart {
     for name in OTHERS {
         let present = outer.remove(name).is_some_and(|value| value.is_object());
         if present {
-            warnings.push(format!("`{name}` is not counted: only the language model is"));
+            remarks.say(format!("`{name}` is not counted: only the language model is"));
         }
     }
     let nested = NESTED.iter().find_map(|name| match outer.get(*name) {
@@ -88,17 +106,25 @@ pub(super) fn language_part(
         _ => None,
     });
     let Some((name, mut inner)) = nested else {
-        return outer;
+        return LanguagePart { fields: outer, name: None, quantization: None };
     };
     outer.remove(name);
-    for name in SHARED {
-        let known = inner.get(name).is_some_and(|value| !value.is_null());
-        if let Some(value) = outer.get(name)
-            && !known
+    let mut own = None;
+    for shared in SHARED {
+        let known = inner.get(shared).is_some_and(|value| !value.is_null());
+        let outside = QUANTIZATION.contains(&shared);
+        if let Some(value) = outer.get(shared).filter(|value| !value.is_null())
+            && (!known || outside)
         {
-            inner.insert(name.to_owned(), value.clone());
+            own =
+                inner.insert(shared.to_owned(), value.clone()).filter(|_| known && outside).or(own);
         }
     }
     // A wrapper may nest twice: a `thinker_config` has a `text_config`.
-    language_part(inner, warnings)
+    let part = language_part(inner, remarks);
+    LanguagePart {
+        name: part.name.or(Some(name)),
+        quantization: part.quantization.or(own),
+        fields: part.fields,
+    }
 }

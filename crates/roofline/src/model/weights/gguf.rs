@@ -47,8 +47,9 @@ impl Model {
                 FeedForward::Dense(dense) => {
                     dense.format = mean(TensorClass::Dense, &dense.sizes());
                 }
-                FeedForward::Experts(Experts { each, shared, .. }) => {
+                FeedForward::Experts(Experts { each, shared, latent_format, .. }) => {
                     each.format = mean(TensorClass::Experts, &each.sizes());
+                    *latent_format = mean(TensorClass::Dense, &whole);
                     if let Some(shared) = shared {
                         shared.format = mean(TensorClass::SharedExperts, &shared.sizes());
                     }

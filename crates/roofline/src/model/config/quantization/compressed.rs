@@ -82,10 +82,13 @@ fn by_class(all: &mut Quantization, target: &str, format: Format) {
         "Embedding" => all.set_classes(&[TensorClass::Embedding], format),
         "FusedMoE" => all.set_classes(&[TensorClass::Experts], format),
         _ if target.ends_with("Attention") => {}
-        _ => all.warn(format!(
-            "`{}` names the class \"{target}\", which is not known here; it changes nothing",
-            TARGETS.1
-        )),
+        _ => all.remarks.doubt(
+            format!("`{}`", TARGETS.1),
+            format!(
+                "`{}` names the class \"{target}\", which is not known here; it changes nothing",
+                TARGETS.1
+            ),
+        ),
     }
 }
 
@@ -153,7 +156,7 @@ pub(super) fn kv_cache(all: &mut Quantization, scheme: &Value) -> Option<Format>
         (Some(4), Some("float")) => Some(Format::Nvfp4),
         _ => {
             let shown = shown(scheme);
-            all.warn(format!(
+            all.remarks.doubt("`quantization_config.kv_cache_scheme`".to_owned(), format!(
                 "`quantization_config.kv_cache_scheme` is {shown}, which is not known here; the cache is taken to \
                  be 16-bit"
             ));

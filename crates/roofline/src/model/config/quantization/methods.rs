@@ -5,7 +5,9 @@ use serde_json::Value;
 use super::super::super::fields::{ConfigFields, shown};
 use super::super::super::{ModelConfigError, TensorClass};
 use super::super::unknown::is_off;
-use super::{LINEAR, Quantization, compressed, harmless, mlx, modelopt, quark, unsupported};
+use super::{
+    LINEAR, Quantization, compressed, harmless, mlx, modelopt, overrides, quark, unsupported,
+};
 use crate::Format;
 
 const METHOD: &str = "quantization_config.quant_method";
@@ -64,7 +66,7 @@ pub(super) fn warn_of_others(all: &mut Quantization, fields: ConfigFields<'_>, r
             && !read.contains(&name.as_str())
             && !harmless::FIELDS.split_ascii_whitespace().any(|field| field == name.as_str())
         {
-            all.warn(format!("`quantization_config.{name}` is not understood and could matter"));
+            all.remarks.not_understood(&format!("quantization_config.{name}"));
         }
     }
 }
@@ -160,12 +162,12 @@ fn gptq(all: &mut Quantization, fields: ConfigFields<'_>) -> Result<(), ModelCon
     let group = group(fields, &["group_size"], 128)?;
     let symmetric = fields.get("sym") != Some(&Value::Bool(false));
     let format = integers(bits, group, symmetric);
-    let read = ["bits", "group_size", "sym", "lm_head"];
+    let read = ["bits", "group_size", "sym", "lm_head", "dynamic"];
     everywhere(all, fields, format, &read)?;
     if fields.get("lm_head") == Some(&Value::Bool(true)) {
         all.set_classes(&[TensorClass::Head], format);
     }
-    Ok(())
+    overrides::dynamic(all, fields)
 }
 
 fn auto_round(all: &mut Quantization, fields: ConfigFields<'_>) -> Result<(), ModelConfigError> {
@@ -177,8 +179,13 @@ fn auto_round(all: &mut Quantization, fields: ConfigFields<'_>) -> Result<(), Mo
     let bits = bits(fields, &["bits"])?;
     let group = group(fields, &["group_size"], 128)?;
     let symmetric = fields.get("sym") != Some(&Value::Bool(false));
-    let read = ["bits", "group_size", "sym", "data_type"];
-    everywhere(all, fields, integers(bits, group, symmetric), &read)
+    let mut read = vec!["bits", "group_size", "sym", "data_type", "extra_config"];
+    // Activations as they are.
+    if fields.get("act_bits").and_then(Value::as_u64) == Some(16) {
+        read.push("act_bits");
+    }
+    everywhere(all, fields, integers(bits, group, symmetric), &read)?;
+    overrides::extra(all, fields)
 }
 
 /// The documentation of bitsandbytes: 8-bit integers, or 4-bit quantiles with one or two levels of scales.

@@ -42,7 +42,7 @@ pub(super) fn apply(
             Some("INT8") => Some(Format::Int8),
             _ => {
                 let shown = shown(value);
-                all.warn(format!(
+                all.remarks.doubt("`quantization_config.kv_cache_quant_algo`".to_owned(), format!(
                     "`quantization_config.kv_cache_quant_algo` is {shown}, which is not known here; the cache is \
                      taken to be 16-bit"
                 ));

@@ -14,6 +14,8 @@ struct ModulePath {
     path: String,
     class: TensorClass,
     parts: &'static [MatrixPart],
+    /// Whether it is so called only where recurrent layers have their projections where attention has its own.
+    in_attention: bool,
 }
 
 type Named = (&'static str, &'static [MatrixPart]);
@@ -59,10 +61,42 @@ const INPUTS: [Named; 8] = [
     ("out_proj", &[Output]),
 ];
 
+/// Kimi delta attention, under the names of attention (`KimiDeltaAttention` of the code beside the checkpoint).
+const KIMI_DELTA: [Named; 10] = [
+    ("self_attn.q_proj", &[Mixed]),
+    ("self_attn.k_proj", &[Mixed]),
+    ("self_attn.v_proj", &[Mixed]),
+    ("self_attn.o_proj", &[Output]),
+    ("self_attn.b_proj", &[HeadGates]),
+    ("self_attn.f_a_proj", &[HeadGates]),
+    ("self_attn.f_b_proj", &[HeadGates]),
+    ("self_attn.g_a_proj", &[OutputGate]),
+    ("self_attn.g_b_proj", &[OutputGate]),
+    ("self_attn.g_proj", &[OutputGate]),
+];
+
+/// The projections around experts of a narrower width.
+const LATENT: [Named; 4] = [
+    ("fc1_latent_proj", &[ToLatent]),
+    ("fc2_latent_proj", &[FromLatent]),
+    ("routed_expert_down_proj", &[ToLatent]),
+    ("routed_expert_up_proj", &[FromLatent]),
+];
+
+/// Granite's matrices of experts and of what stands beside them, which is its dense block where there are none.
+const GRANITE: [(&str, TensorClass, &[MatrixPart]); 6] = [
+    ("block_sparse_moe.input_linear", Experts, &[Gate, Up]),
+    ("block_sparse_moe.output_linear", Experts, &[Down]),
+    ("shared_mlp.input_linear", SharedExperts, &[Gate, Up]),
+    ("shared_mlp.output_linear", SharedExperts, &[Down]),
+    ("shared_mlp.input_linear", Dense, &[Gate, Up]),
+    ("shared_mlp.output_linear", Dense, &[Down]),
+];
+
 /// Where feed-forward blocks and mixtures of experts stand.
 const FEED_FORWARD: [&str; 4] = ["mlp", "block_sparse_moe", "feed_forward", "mixer"];
 
-const ROUTERS: [&str; 3] = ["gate", "router", "router.gate"];
+const ROUTERS: [&str; 4] = ["gate", "router", "router.gate", "router.layer"];
 const SHARED: [&str; 3] = ["shared_experts", "shared_expert", "shared_mlp"];
 
 const MATRICES: [Named; 9] = [
@@ -80,7 +114,16 @@ const MATRICES: [Named; 9] = [
 /// What layers are made of, by every name that it has in some family. One expert stands for all.
 static IN_LAYERS: LazyLock<Vec<ModulePath>> = LazyLock::new(|| {
     let mut all = Vec::new();
-    let mut put = |path: String, class, parts| all.push(ModulePath { path, class, parts });
+    for (path, parts) in KIMI_DELTA {
+        let path = path.to_owned();
+        all.push(ModulePath { path, class: Recurrent, parts, in_attention: true });
+    }
+    let mut put = |path: String, class, parts| {
+        all.push(ModulePath { path, class, parts, in_attention: false });
+    };
+    for (path, class, parts) in GRANITE {
+        put(path.to_owned(), class, parts);
+    }
     for place in ATTENTION {
         for (name, parts) in PROJECTIONS {
             put(format!("{place}.{name}"), Attention, parts);
@@ -97,6 +140,9 @@ static IN_LAYERS: LazyLock<Vec<ModulePath>> = LazyLock::new(|| {
     for place in FEED_FORWARD {
         for name in ROUTERS {
             put(format!("{place}.{name}"), Router, &[Whole]);
+        }
+        for (name, parts) in LATENT {
+            put(format!("{place}.{name}"), Dense, parts);
         }
         // Experts may be one module, with all of them in each of its tensors.
         put(format!("{place}.experts"), Experts, &[Gate, Up, Down]);
@@ -136,11 +182,18 @@ pub(super) enum MatchedModule {
 pub(super) struct Depth {
     pub(super) layers: u64,
     pub(super) drafts: u64,
+    /// Whether recurrent layers have their projections where attention has its own.
+    pub(super) in_attention: bool,
 }
 
 impl Depth {
     pub(super) const fn rows(self) -> u64 {
         self.layers + self.drafts
+    }
+
+    /// The modules that its layers may have.
+    fn modules(self) -> impl Iterator<Item = &'static ModulePath> {
+        IN_LAYERS.iter().filter(move |module| self.in_attention || !module.in_attention)
     }
 }
 
@@ -250,7 +303,7 @@ fn by_pattern(text: &str, start: &str, regex: &NamePattern, depth: Depth, each: 
             continue;
         }
         compared += IN_LAYERS.len();
-        for module in IN_LAYERS.iter() {
+        for module in depth.modules() {
             name.truncate(within);
             name.push_str(&module.path);
             if regex.matches(&name) {
@@ -282,7 +335,7 @@ fn by_path(path: &str, depth: Depth, each: Each<'_>) {
     if words.iter().any(foreign) || (layer.is_none() && within.is_empty()) {
         return;
     }
-    for module in IN_LAYERS.iter().filter(|module| contains(&module.path, within)) {
+    for module in depth.modules().filter(|module| contains(&module.path, within)) {
         let all = layer.map_or_else(|| 0..depth.rows(), |layer| layer..layer + 1);
         all.for_each(|layer| each(Some(layer), module.class, module.parts));
     }

@@ -90,9 +90,10 @@ fn kv_cache(all: &mut Quantization, fields: ConfigFields<'_>, global: &Value) ->
     let Some((field, tensors)) = found.into_iter().next() else {
         if grouped {
             let list = "quantization_config.kv_cache_group";
-            all.warn(format!(
-                "`{list}` is given, but no format for it; the cache is taken to be 16-bit"
-            ));
+            all.remarks.doubt(
+                format!("`{list}`"),
+                format!("`{list}` is given, but no format for it; the cache is taken to be 16-bit"),
+            );
         }
         return None;
     };
@@ -100,7 +101,7 @@ fn kv_cache(all: &mut Quantization, fields: ConfigFields<'_>, global: &Value) ->
         Some("fp8_e4m3" | "fp8_e5m2") => Some(Format::Fp8),
         Some("int8") => Some(Format::Int8),
         _ => {
-            all.warn(format!(
+            all.remarks.doubt(format!("`{field}`"), format!(
                 "`{field}` has {} for keys and values, which is not known here; the cache is taken to be 16-bit",
                 shown(tensors)
             ));

@@ -1,5 +1,7 @@
 //! How large the matrices of each class are, from the dimensions in a config: for blending formats within a class.
 
+use serde_json::Value;
+
 use super::super::super::TensorClass;
 use super::super::super::fields::ConfigFields;
 use super::super::super::parts::{AttentionDims, LatentDims, MatrixPart, MatrixSizes};
@@ -25,11 +27,11 @@ pub(super) struct ClassSizes {
 impl ClassSizes {
     /// What is missing or senseless is reported by those who need it: sizes only weigh formats against each other.
     pub(super) fn read(fields: ConfigFields<'_>) -> Self {
-        let number = |name: &str| fields.get(name).and_then(serde_json::Value::as_u64);
+        let number = |name: &str| fields.get(name).and_then(Value::as_u64);
         let or = |name: &str, other: u64| number(name).unwrap_or(other).min(1 << 20);
         let hidden = or("hidden_size", 1);
         let heads = or("num_attention_heads", 1);
-        let attention = match number("kv_lora_rank") {
+        let attention = match number("kv_lora_rank").filter(|rank| *rank > 0) {
             Some(kv_rank) => MatrixSizes::latent(LatentDims {
                 hidden,
                 heads,
@@ -41,7 +43,7 @@ impl ClassSizes {
             }),
             None => {
                 let key_dim = or("head_dim", hidden / heads.max(1));
-                let gated = fields.get("attn_output_gate") == Some(&serde_json::Value::Bool(true));
+                let gated = fields.get("attn_output_gate") == Some(&Value::Bool(true));
                 MatrixSizes::attention(AttentionDims {
                     heads,
                     kv_heads: or("num_key_value_heads", heads),
@@ -52,15 +54,15 @@ impl ClassSizes {
             }
         };
         let activation = fields.get("mlp_hidden_act").or_else(|| fields.get("hidden_act"));
-        let gated = activation.and_then(serde_json::Value::as_str) != Some("relu2");
+        let gated = activation.and_then(Value::as_str) != Some("relu2");
         Self {
             attention,
-            recurrent: recurrent(&or),
+            recurrent: recurrent(fields, &or),
             feed_forward: MatrixSizes::feed_forward(if gated { 3 } else { 2 }),
             whole: MatrixSizes(vec![(MatrixPart::Whole, 1.0)]),
             sharing: heads / or("num_key_value_heads", heads).max(1),
             experts: EXPERTS.into_iter().find_map(number).unwrap_or(0),
-            tied: fields.get("tie_word_embeddings") == Some(&serde_json::Value::Bool(true)),
+            tied: fields.get("tie_word_embeddings") == Some(&Value::Bool(true)),
         }
     }
 
@@ -86,21 +88,45 @@ impl ClassSizes {
     }
 }
 
-/// Gated DeltaNet by its `linear_*` fields, else Mamba-2 by its own. Columns of each projection.
-fn recurrent(or: &dyn Fn(&str, u64) -> u64) -> MatrixSizes {
+/// Kimi delta attention by its own object, gated DeltaNet by its `linear_*` fields, else Mamba-2. Columns of each projection.
+fn recurrent(fields: ConfigFields<'_>, or: &dyn Fn(&str, u64) -> u64) -> MatrixSizes {
     let values = or("linear_num_value_heads", 0) * or("linear_value_head_dim", 0);
-    let (mixed, inner, gates) = if values > 0 {
+    let [mixed, gate, heads, output] = if let Some(Value::Object(own)) =
+        fields.get("linear_attn_config")
+    {
+        kimi_delta(ConfigFields(own), or("hidden_size", 1))
+    } else if values > 0 {
         let keys = or("linear_num_key_heads", 0) * or("linear_key_head_dim", 0);
-        (2 * keys + values, values, 2 * or("linear_num_value_heads", 0))
+        [2 * keys + values, values, 2 * or("linear_num_value_heads", 0), values].map(|n| n as f64)
     } else {
-        let inner = or("mamba_num_heads", 1) * or("mamba_head_dim", 1);
-        let states = 2 * or("n_groups", 1) * or("ssm_state_size", 1);
-        (inner + states, inner, or("mamba_num_heads", 1))
+        mamba(or).map(|n| n as f64)
     };
     MatrixSizes(vec![
-        (MatrixPart::Mixed, mixed as f64),
-        (MatrixPart::OutputGate, inner as f64),
-        (MatrixPart::HeadGates, gates as f64),
-        (MatrixPart::Output, inner as f64),
+        (MatrixPart::Mixed, mixed),
+        (MatrixPart::OutputGate, gate),
+        (MatrixPart::HeadGates, heads),
+        (MatrixPart::Output, output),
     ])
+}
+
+/// The decay goes with the gates of heads.
+fn kimi_delta(fields: ConfigFields<'_>, hidden: u64) -> [f64; 4] {
+    let number = |name: &str| fields.get(name).and_then(Value::as_u64).unwrap_or(1).min(1 << 20);
+    let [heads, dim] = ["num_heads", "head_dim"].map(|name| number(name) as f64);
+    let inner = heads * dim;
+    // Down to a head's dimension and up again, in columns of the hidden size.
+    let low = dim + dim * inner / hidden.max(1) as f64;
+    let full = fields.get("use_full_rank_gate") == Some(&Value::Bool(true));
+    [3.0 * inner, if full { inner } else { low }, heads + low, inner]
+}
+
+/// Under either family of names, as `Config::mamba` reads them.
+fn mamba(or: &dyn Fn(&str, u64) -> u64) -> [u64; 4] {
+    let either = |name: &str, other: &str, silent: u64| or(name, or(other, silent));
+    let heads = either("mamba_num_heads", "mamba_n_heads", 1);
+    let expanded = or("hidden_size", 1) * either("mamba_expand", "expand", 1) / heads.max(1);
+    let inner = heads * either("mamba_head_dim", "mamba_d_head", expanded);
+    let groups = either("n_groups", "mamba_n_groups", 1);
+    let states = 2 * groups * either("ssm_state_size", "mamba_d_state", 1);
+    [inner + states, inner, heads, inner]
 }
