@@ -172,6 +172,7 @@ impl WorkloadSpec {
             file,
             reuses: self.salt.is_reused(),
             has_own_turns: self.turns.is_some(),
+            is_sglang: target.backend().as_str().starts_with("sglang"),
         };
         parts.check_think_time(self)?;
         parts.check_sendable(target)?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fizeau_core::Tape;
+use fizeau_core::{Nanos, Tape};
 use fizeau_metrics::{GoodputGoals, LevelSummary, ShapeTally};
 use fizeau_record::{
     LevelDetail, LevelDetailTally, LevelReport, RunReader, StoredError, StoredLevelContext,
@@ -66,6 +66,7 @@ impl LevelDetailTally for DetailTally {
         let settings = PeerSettings {
             goals: goals.clone(),
             max_concurrency: max_in_flight,
+            lasted: Nanos::from_secs_f64(summary.throughput.duration.get()).unwrap_or_default(),
             ..PeerSettings::default()
         };
         let peers = match self.requests == 0 || self.has_too_many() {

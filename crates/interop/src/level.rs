@@ -97,7 +97,9 @@ impl LevelTapes {
             None => LoadPacing::ClosedLoop,
         };
         let goals = reader.goals().clone();
-        let settings = PeerSettings { goals, max_concurrency: of.cap, pacing };
+        let unseen = stored.unseen(reader.run().document())?;
+        let lasted = unseen.map(|unseen| unseen.lasted()).unwrap_or_default();
+        let settings = PeerSettings { goals, max_concurrency: of.cap, pacing, lasted };
         let law = reader.run().document().arrival_law();
         let requested = VllmRun::of(&of.setup, &of.requested, law.as_ref(), of.cap);
         Ok(Self { tapes, cut, settings, requested })

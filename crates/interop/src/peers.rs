@@ -27,7 +27,7 @@ mod steady;
 mod vllm;
 mod vllm_rust;
 
-use fizeau_core::Tape;
+use fizeau_core::{Nanos, Tape};
 
 use fizeau_metrics::{GoodputGoals, LevelSummary, LoadPacing};
 use fizeau_record::PeerComparison;
@@ -103,6 +103,8 @@ pub struct PeerSettings {
     pub max_concurrency: Option<u32>,
     /// What set the pace. No tool's own figures go by it: our goodput beside them does, which counts from the schedule where there is one.
     pub pacing: LoadPacing,
+    /// How long the level took at least by the clock of who measured it: where a failed request has no known end, the tapes do not tell.
+    pub lasted: Nanos,
 }
 
 impl Peer {

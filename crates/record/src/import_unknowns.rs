@@ -1,6 +1,6 @@
 //! What nobody saw of a level that another tool measured, though its tapes have a value for it.
 
-use fizeau_core::Tape;
+use fizeau_core::{Nanos, Tape};
 use serde::{Deserialize, Serialize};
 
 /// What is not known of a level with tapes since another tool measured it.
@@ -12,6 +12,10 @@ pub struct ImportUnknowns {
     pub(crate) not_known: Vec<UnknownFact>,
     /// The cap on requests in flight behind which a rate was sent; none of any other load.
     pub(crate) rate_cap: Option<u32>,
+    /// How long it took by the tool's clock; nothing where that is not known.
+    pub(crate) lasted: Nanos,
+    /// Whether the tapes have the sessions and turns of the file.
+    pub(crate) has_sessions: bool,
 }
 
 /// What the list of a file calls the gaps between tokens, and where not even those between chunks are known.
@@ -26,7 +30,7 @@ impl ImportUnknowns {
     /// Of a level that `tool` measured, of which so much is not known.
     #[must_use]
     pub const fn new(tool: String, not_known: Vec<UnknownFact>) -> Self {
-        Self { tool, not_known, rate_cap: None }
+        Self { tool, not_known, rate_cap: None, lasted: Nanos::ZERO, has_sessions: false }
     }
 
     /// Who measured.
@@ -39,6 +43,12 @@ impl ImportUnknowns {
     #[must_use]
     pub fn not_known(&self) -> &[UnknownFact] {
         &self.not_known
+    }
+
+    /// How long the level took by the tool's clock; nothing where its file does not say. No level was shorter, whatever its tapes show.
+    #[must_use]
+    pub const fn lasted(&self) -> Nanos {
+        self.lasted
     }
 
     /// Whether it is not known when each token came: tapes have them evenly between the first and the last.
@@ -63,9 +73,8 @@ impl ImportUnknowns {
         // Where the file has no such instant, a tape has that of the sending.
         let has_no_plan = tape.marks.send_start == Some(tape.marks.intended);
         match column {
-            "session"
-            | "turn"
-            | "endpoint"
+            "session" | "turn" => !self.has_sessions,
+            "endpoint"
             | "requested_output_tokens"
             | "connection"
             | "stamps"

@@ -9,7 +9,7 @@ pub use run::ImportedRun;
 
 use std::collections::BTreeMap;
 
-use fizeau_core::{LevelLoad, LoadKind, PerSec, Tape, document};
+use fizeau_core::{LevelLoad, LoadKind, Nanos, PerSec, Tape, document};
 use serde::{Deserialize, Serialize};
 
 use crate::{ImportUnknowns, ImportedSource, UnknownFact};
@@ -43,6 +43,9 @@ pub struct ImportedLevel {
     /// What the wall clock showed at the epoch of the tapes, in nanoseconds since 1970; none where the file does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epoch_unix_ns: Option<u64>,
+    /// Whether the tapes have the file's own sessions and turns. Without, each request stands alone in them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_sessions: bool,
     /// The tool's own record, as JSON; without the lists of single requests where those became tapes.
     #[serde(with = "as_json")]
     #[cfg_attr(feature = "schema", schemars(with = "crate::Json"))]
@@ -103,6 +106,9 @@ pub struct ImportedAbout {
     pub label: Option<String>,
     /// On how many devices, where the file tells.
     pub devices: Option<u64>,
+    /// The goals of goodput, as `ttft:500 tpot:50`; none where the file has none or others than there can be here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goodput: Option<String>,
     /// What else sets it apart: metadata of the user's, settings that a sweep varied.
     pub settings: BTreeMap<String, String>,
 }
@@ -140,6 +146,7 @@ impl ImportedLevel {
             caveats: Vec::new(),
             not_known: Vec::new(),
             epoch_unix_ns: None,
+            has_sessions: false,
             record,
             tapes: Vec::new(),
         }
@@ -155,6 +162,10 @@ impl ImportedLevel {
         let rate_cap = self.load.requests_per_s.and(self.load.max_in_flight);
         let mut unseen = ImportUnknowns::new(self.source.tool.clone(), not_known);
         unseen.rate_cap = rate_cap;
+        // A time that no clock can show is none.
+        let lasted = self.counts.duration_s.and_then(|took| Nanos::from_secs_f64(took).ok());
+        unseen.lasted = lasted.unwrap_or_default();
+        unseen.has_sessions = self.has_sessions;
         unseen
     }
 

@@ -93,6 +93,9 @@ pub(crate) struct VllmArgs {
     /// Ignored: report.html has the charts of each level.
     #[arg(long, hide_short_help = true)]
     pub(crate) plot_dataset_stats: bool,
+    /// Ignored: a trace is replayed at its own times unless --ignore-trace-times is given.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) self_timed: bool,
     /// Ignored: pipes get no progress bar.
     #[arg(long, hide_short_help = true)]
     pub(crate) disable_tqdm: bool,
@@ -101,7 +104,7 @@ pub(crate) struct VllmArgs {
 /// The lengths of vLLM's `sonnet`: the prompt's holds that of the prefix.
 #[derive(Debug, Args)]
 pub(crate) struct SonnetArgs {
-    /// Honoured: with sonnet, the same as --random-input-len.
+    /// Honoured: with sonnet, the length of the prompt with what all share; by default 550.
     #[arg(long, value_name = "TOKENS", hide_short_help = true)]
     #[arg(conflicts_with = "random_input_len")]
     pub(crate) sonnet_input_len: Option<u64>,
@@ -109,8 +112,8 @@ pub(crate) struct SonnetArgs {
     #[arg(long, value_name = "TOKENS", hide_short_help = true)]
     #[arg(conflicts_with = "random_output_len")]
     pub(crate) sonnet_output_len: Option<u64>,
-    /// Honoured: with sonnet, the part of --sonnet-input-len that all prompts share.
+    /// Honoured: with sonnet, the part of --sonnet-input-len that all prompts share; by default 200.
     #[arg(long, value_name = "TOKENS", hide_short_help = true)]
-    #[arg(conflicts_with = "random_prefix_len", requires = "sonnet_input_len")]
+    #[arg(conflicts_with = "random_prefix_len")]
     pub(crate) sonnet_prefix_len: Option<u64>,
 }

@@ -5,8 +5,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use super::typed::TypedNames;
 
 /// Commands, flags that they have not, and what to type. Each flag in the last column is one that these commands have, unless it
-/// stands within `...` behind the name of another command. `OPERAND` is whatever is no flag, `TOO_FEW` stands for operands that are
-/// missing. In the rows of `-` the second column has commands of other tools.
+/// stands within `...` behind the name of another command. `OPERAND` is whatever is no flag and stands in no row by itself, `TOO_FEW`
+/// stands for operands that are missing. In the rows of `-` the second column has commands of other tools.
 const HINTS: &str = include_str!("hints.txt");
 
 /// The columns of each row.
@@ -44,7 +44,9 @@ fn hinted(mut error: clap::Error, command: &str, names: &TypedNames) -> clap::Er
         ErrorKind::TooFewValues => "TOO_FEW",
         _ => return error,
     };
-    let Some(hint) = hint(command, typed) else {
+    // What stands in place of an operand may be another tool's word.
+    let value = error.get(ContextKind::InvalidValue).map(ToString::to_string).unwrap_or_default();
+    let Some(hint) = hint(command, &value).or_else(|| hint(command, typed)) else {
         // That what was typed is no flag but a value is never what was meant.
         error.remove(ContextKind::Suggested);
         return error;

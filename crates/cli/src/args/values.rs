@@ -132,7 +132,12 @@ pub(super) fn refused(error: clap::Error, command: &Command, names: &TypedNames)
         .and_then(|arg| number(arg, &value, why))
         .unwrap_or_else(|| why.to_string());
     let is_list = value.contains(',') && listed().any(|name| flag.strip_prefix("--") == Some(name));
-    let several = if is_list { "; `fizeau simulate` takes several and compares them" } else { "" };
+    let measures = matches!(command.get_name(), "bench" | "sweep" | "search" | "ab");
+    let several = match flag {
+        _ if is_list && !measures => "; `fizeau simulate` takes several and compares them",
+        "--max-concurrency" | "--request-rate" if is_list => "; `fizeau sweep` takes several",
+        _ => "",
+    };
     let flag = names.used_in(flag);
     clap::Error::raw(ErrorKind::ValueValidation, format!("{flag} {value}: {why}{several}\n"))
 }

@@ -4,17 +4,19 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::{Args, value_parser};
+use fizeau::core::Nanos;
 use fizeau::workload::RangeStyle;
 use serde::Serialize;
 
 use super::choice::choice;
-use super::values::{finite, from_zero, probability, share};
+use super::values::{finite, from_zero, probability, share, some_time};
 
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Workload")]
 pub(crate) struct WorkloadArgs {
     /// Where prompts come from. Generated: random, vllm-random (exactly vLLM's own), sonnet, prefix_repetition. From the file
-    /// of --dataset-path: sharegpt, custom, openai-batch; with times: mooncake (or timed_trace), azure, burstgpt.
+    /// of --dataset-path: sharegpt, custom, openai-batch; with times: mooncake, timed_trace (in seconds, and with blocks of 16 tokens,
+    /// as vLLM reads it), azure, burstgpt.
     #[arg(long, value_name = "NAME", default_value = "random")]
     pub(crate) dataset_name: String,
     /// The seed of arrival times, lengths and order: the same seed gives the same ones.
@@ -82,6 +84,12 @@ pub(crate) struct DataArgs {
     /// With prefix_repetition: the output length.
     #[arg(long, value_name = "TOKENS", default_value_t = 128)]
     pub(crate) prefix_repetition_output_len: u64,
+    /// With mooncake and timed_trace: how long a timestamp of 1 in the file is; by default 0.001 s, with timed_trace 1 s.
+    #[arg(long, value_name = "SECONDS", value_parser = some_time)]
+    pub(crate) timed_trace_sec_multiplier: Option<Nanos>,
+    /// With mooncake and timed_trace: how many tokens each of the hash_ids in the file is; by default 512, with timed_trace 16.
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) timed_trace_chunk_hash_size: Option<NonZeroU64>,
     /// With vllm-random and prefix_repetition as token ids: the size of the model's vocabulary.
     #[arg(long, value_name = "N", default_value_t = 32_000)]
     pub(crate) vocab_size: u32,
@@ -125,11 +133,11 @@ impl DataArgs {
 pub(crate) struct LengthArgs {
     /// Prompt length in tokens, fixed or drawn: 250, uniform:200-300, normal:mean=500,sd=100,min=50,max=2000,
     /// lognormal:median=500,sigma=0.8,min=50,max=4000 or histogram:1-100=5,101-1000=3. The default is uniform:512-1536, with
-    /// --dataset-name vllm-random 1024.
+    /// --dataset-name vllm-random 1024, and with sonnet 350 after a prefix of 200 that all share.
     #[arg(long, visible_alias = "isl", alias = "input-len", value_name = "TOKENS|DIST",
           conflicts_with_all = ["length_preset", "length_pairs"])]
     pub(crate) random_input_len: Option<String>,
-    /// Output length in tokens, fixed or drawn. The default is uniform:64-192, with --dataset-name vllm-random 128.
+    /// Output length in tokens, fixed or drawn. The default is uniform:64-192, with --dataset-name vllm-random 128, with sonnet 150.
     #[arg(long, visible_alias = "osl", alias = "output-len", value_name = "TOKENS|DIST",
           conflicts_with_all = ["length_preset", "length_pairs"])]
     pub(crate) random_output_len: Option<String>,

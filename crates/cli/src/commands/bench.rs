@@ -196,8 +196,8 @@ pub(crate) fn settled(mut args: Box<BenchArgs>) -> Result<Box<BenchArgs>, Fail> 
         return Ok(args);
     }
     let SonnetArgs { sonnet_input_len, sonnet_output_len, sonnet_prefix_len } = args.vllm.sonnet;
-    let prefix = sonnet_prefix_len.unwrap_or(0);
-    if let Some(input) = sonnet_input_len {
+    if sonnet_input_len.or(sonnet_prefix_len).is_some() {
+        let (input, prefix) = (sonnet_input_len.unwrap_or(550), sonnet_prefix_len.unwrap_or(200));
         let own = input.checked_sub(prefix).filter(|own| *own > 0).ok_or_else(|| {
             usage!(
                 "--sonnet-prefix-len {prefix}: it is a part of --sonnet-input-len {input}, which must be longer")

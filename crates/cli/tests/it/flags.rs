@@ -127,6 +127,19 @@ fn a_number_that_is_none_is_named_with_its_unit_and_its_range() {
             "1,2",
             "give a whole number; `fizeau simulate` takes several and compares them",
         ),
+        (
+            "bench",
+            "max-concurrency",
+            "1,8,64",
+            "give a whole number of at least 1; `fizeau sweep` takes several",
+        ),
+        (
+            "bench",
+            "request-rate",
+            "1,2",
+            "give requests per second above 0, or inf for all at once; `fizeau sweep` takes several",
+        ),
+        ("bench", "seed", "kind=static,value=7", "give a whole number"),
         ("simulate", "max-num-seqs", "0", "give a whole number of at least 1"),
     ] {
         let ended = run(&[command, &format!("--{flag}={value}")]);

@@ -1,5 +1,6 @@
 //! What pages name is there: the tests that hold a promise, and the flags that stand for another tool's.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::completions::commands;
@@ -9,6 +10,25 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 fn page(name: &str) -> String {
     std::fs::read_to_string(Path::new(ROOT).join("docs").join(name)).unwrap()
+}
+
+/// Whoever types a flag of another tool as the page has it is told what to type, unless it is one here too.
+#[test]
+fn flags_of_other_tools_are_flags_or_have_a_tip() {
+    let text = page("coming-from.md");
+    let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let words = quoted(&text).flat_map(|part| part.split(|c| !letter(c)));
+    let flags: BTreeSet<&str> =
+        words.filter(|word| word.starts_with("--") && word.len() > 4).collect();
+    assert!(flags.len() > 60, "{flags:?}");
+    for flag in flags {
+        let is_known = |command: &&str| {
+            let said = run(&[command, &format!("{flag}=x"), "--no-such-flag-either"]).err;
+            !said.contains(&format!("unexpected argument '{flag}'"))
+                || said.contains("tip:") && !said.contains("similar")
+        };
+        assert!(["bench", "sweep", "report"].iter().any(is_known), "{flag}");
+    }
 }
 
 /// What stands between backquotes on a line.
@@ -46,7 +66,7 @@ fn flags_that_stand_for_those_of_other_tools_are_flags() {
         commands().into_iter().filter(|name| ["bench", "sweep", "report"].contains(&&**name));
     let help: String = helps.map(|name| run(&[&name, "--help"]).out).collect();
     let rows =
-        text.lines().filter(|line| line.starts_with("| ") && line.matches(" | ").count() == 4);
+        text.lines().filter(|line| line.starts_with("| ") && line.matches(" | ").count() == 5);
     let ours = rows.filter_map(|row| row.split(" | ").nth(1)).flat_map(quoted);
     let outside = text.lines().filter(|line| !line.starts_with("| ")).flat_map(quoted);
     let words = ours.chain(outside.filter(|word| word.starts_with("fizeau ")));

@@ -55,7 +55,15 @@ pub enum LengthsSpecError {
 }
 
 impl LengthsSpec {
-    /// The lengths of requests from `source`. Who asks for a range, or for vLLM's prompts, means vLLM's lengths where no others are given.
+    /// What prompts of sonnets have of their own by default: vLLM's 550 tokens (`--sonnet-input-len`) less what all share.
+    pub const SONNET_INPUT: Tokens = Tokens::new(350);
+    /// What prompts of sonnets share by default, as vLLM's do (`--sonnet-prefix-len`).
+    pub const SONNET_PREFIX: Tokens = Tokens::new(200);
+    /// How long replies to sonnets are by default, as vLLM's are (`--sonnet-output-len`).
+    pub const SONNET_OUTPUT: Tokens = Tokens::new(150);
+
+    /// The lengths of requests from `source`. Who asks for a range, for vLLM's prompts or for sonnets, means vLLM's lengths where no others
+    /// are given.
     ///
     /// # Errors
     /// If a range is to be made of a law.
@@ -71,9 +79,15 @@ impl LengthsSpec {
             || self.style != RangeStyle::Vllm
             || matches!(source, PromptSource::VllmRandom(_));
         let vllm = VllmRandom::default();
-        let usual = |law, tokens| if is_vllm { Length::Fixed(tokens) } else { law };
-        let input = input.unwrap_or_else(|| usual(WorkloadSpec::USUAL_INPUT, vllm.input));
-        let output = output.unwrap_or_else(|| usual(WorkloadSpec::USUAL_OUTPUT, vllm.output));
+        let usual = |law, sonnet, tokens| match source {
+            PromptSource::Sonnet => Length::Fixed(sonnet),
+            _ if is_vllm => Length::Fixed(tokens),
+            _ => law,
+        };
+        let [sonnet, verse] = [Self::SONNET_INPUT, Self::SONNET_OUTPUT];
+        let input = input.unwrap_or_else(|| usual(WorkloadSpec::USUAL_INPUT, sonnet, vllm.input));
+        let output =
+            output.unwrap_or_else(|| usual(WorkloadSpec::USUAL_OUTPUT, verse, vllm.output));
         let ratios = self.ratios.unwrap_or_default();
         let ranged = |field, length: Length, ratio| {
             let range = length.clone().ranged(ratio, self.style);

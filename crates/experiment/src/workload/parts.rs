@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use fizeau_workload::{
-    ArrivalsError, Dataset, Lengths, Plan, PlanSpec, PromptContent, SharedPrefix, SpecError,
-    TextCodec,
+    ArrivalsError, Dataset, Length, Lengths, Plan, PlanSpec, PromptContent, SharedPrefix,
+    SpecError, TextCodec,
 };
 
 use super::WorkloadSpec;
@@ -32,6 +32,8 @@ pub struct PlanParts {
     pub(super) reuses: bool,
     /// Whether conversations were asked for, whatever a data set has.
     pub(super) has_own_turns: bool,
+    /// Whether the server is SGLang, whose own client has another definition of a range.
+    pub(super) is_sglang: bool,
 }
 
 fizeau_core::debug_in_part!(PlanParts { spec });
@@ -89,6 +91,21 @@ impl PlanParts {
             }
             _ => Ok(()),
         }
+    }
+
+    /// That a range about a length is not that of SGLang's own client, in words.
+    pub(super) fn other_range(&self) -> Option<String> {
+        let is_about =
+            |length: &Length| matches!(length, Length::Uniform { ratio, .. } if *ratio > 0.0);
+        let has_range = match &self.spec.lengths {
+            Lengths::Independent { input, output } => is_about(input) || is_about(output),
+            Lengths::Pairs(_) => false,
+        };
+        (self.is_sglang && has_range).then(|| {
+            "the ratio R makes lengths of L(1-R) to L(1+R), as vLLM defines it; SGLang's own client draws from L R to L, which the range \
+             style sglang does"
+                .to_owned()
+        })
     }
 
     /// Why hits of a prefix cache are reported and not judged where one might think that they are, in words.

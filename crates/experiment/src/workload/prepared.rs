@@ -287,9 +287,9 @@ impl PreparedWorkload {
     pub fn notes(&self) -> Vec<String> {
         let notes = match &self.kind {
             PreparedKind::Plan { parts, .. } => {
-                [parts.left_out(), parts.unjudged(), parts.of_one_length()]
+                [parts.left_out(), parts.unjudged(), parts.of_one_length(), parts.other_range()]
             }
-            PreparedKind::Trace { trace, .. } => [trace::left_out(trace), None, None],
+            PreparedKind::Trace { trace, .. } => [trace::left_out(trace), None, None, None],
         };
         notes.into_iter().flatten().collect()
     }

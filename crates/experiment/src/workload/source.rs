@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use fizeau_core::{Nanos, Tokens};
 use fizeau_workload::{
-    ConversationUse, PrefixRepetition, RecordOrder, RecordReuse, TraceFormat, TracePacing,
-    VllmRandom,
+    ConversationUse, PrefixRepetition, RecordOrder, RecordReuse, SharedPrefix, TraceFormat,
+    TracePacing, VllmRandom,
 };
+
+use super::LengthsSpec;
 
 /// Where prompts come from.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,10 +76,13 @@ impl PromptSource {
     /// ```
     /// use fizeau_experiment::PromptSource;
     /// assert!(PromptSource::named("sonnet", "").is_some_and(|source| source.is_endless()));
+    /// assert_eq!(PromptSource::named("random-ids", ""), Some(PromptSource::Random));
     /// assert_eq!(PromptSource::named("azure", "trace.csv").map(|source| source.name()), Some("azure"));
     /// ```
     #[must_use]
     pub fn named(name: &str, path: impl AsRef<Path>) -> Option<Self> {
+        // SGLang's name for prompts that are made up of ids.
+        let name = if name == "random-ids" { "random" } else { name };
         Self::all(path.as_ref()).find(|source| source.name() == name)
     }
 
@@ -86,6 +91,15 @@ impl PromptSource {
     pub fn names() -> String {
         let names: Vec<&str> = Self::all(Path::new("")).map(|source| source.name()).collect();
         names.join(", ")
+    }
+
+    /// What prompts share where nobody says how long they are: sonnets vLLM's prefix, and others nothing.
+    #[must_use]
+    pub const fn usual_prefix(&self) -> SharedPrefix {
+        match self {
+            Self::Sonnet => SharedPrefix::Common { tokens: LengthsSpec::SONNET_PREFIX },
+            _ => SharedPrefix::None,
+        }
     }
 
     /// Its name, and its file's.
@@ -176,13 +190,29 @@ pub struct TraceSource {
     pub pacing: TracePacing,
     /// What happens when it has fewer requests than are asked for.
     pub repeat: RecordReuse,
+    /// How many tokens a block has, where that is not as its kind has it by default; of a kind with blocks.
+    pub block: Option<NonZeroU64>,
+    /// How long a time stamp of 1 is, where that is not as its kind has it by default; of a kind with blocks.
+    pub tick: Option<Nanos>,
 }
 
 impl TraceSource {
     /// The trace in the file at `path`, at its own times, as often as it takes.
     pub fn new(kind: TraceKind, path: impl Into<PathBuf>) -> Self {
         let pacing = TracePacing::TimeStamps { speed_up: 1.0 };
-        Self { kind, path: path.into(), pacing, repeat: RecordReuse::default() }
+        let (repeat, block, tick) = (RecordReuse::default(), None, None);
+        Self { kind, path: path.into(), pacing, repeat, block, tick }
+    }
+
+    /// How it is written, in the units that it is in.
+    pub(super) fn format(&self) -> TraceFormat {
+        match self.kind.format() {
+            TraceFormat::Mooncake { block, tick } => TraceFormat::Mooncake {
+                block: self.block.unwrap_or(block),
+                tick: self.tick.unwrap_or(tick),
+            },
+            table => table,
+        }
     }
 }
 
@@ -192,7 +222,7 @@ impl TraceSource {
 pub enum TraceKind {
     /// Mooncake's.
     Mooncake,
-    /// The same, by the name that vLLM has for it.
+    /// Mooncake's as vLLM reads it: by default in seconds, and in blocks of 16 tokens.
     TimedTrace,
     /// Azure's.
     Azure,
@@ -201,9 +231,10 @@ pub enum TraceKind {
 }
 
 impl TraceKind {
-    pub(super) const fn format(self) -> TraceFormat {
+    const fn format(self) -> TraceFormat {
         match self {
-            Self::Mooncake | Self::TimedTrace => TraceFormat::mooncake(),
+            Self::Mooncake => TraceFormat::mooncake(),
+            Self::TimedTrace => TraceFormat::timed_trace(),
             Self::Azure => TraceFormat::Azure,
             Self::BurstGpt => TraceFormat::BurstGpt,
         }

@@ -36,7 +36,7 @@ pub(super) fn prepare(
         eos: of.eos_rule(),
         seed: of.seed,
         salt: of.drawn_salt(),
-        ..TraceSpec::new(&*name, source.kind.format())
+        ..TraceSpec::new(&*name, source.format())
     };
     // A file that is not there is told by its whole path.
     let of_file = |error| unreadable(InputField::DatasetPath, &path, &error);
@@ -133,7 +133,11 @@ pub(super) fn left_out(trace: &Trace) -> Option<String> {
             "{rows} rows are earlier than a row before them and leave together with that row"
         )),
     };
-    let parts: Vec<String> = skipped.into_iter().chain(late).collect();
+    let others = matches!(trace.spec().format, TraceFormat::BurstGpt).then(|| {
+        "the rows of all models are sent, each at its own time; `vllm bench serve` sends those of GPT-4 alone, all at once unless a \
+         rate is given".to_owned()
+    });
+    let parts: Vec<String> = skipped.into_iter().chain(late).chain(others).collect();
     (!parts.is_empty()).then(|| format!("{name}: {}", parts.join("; ")))
 }
 

@@ -4,13 +4,13 @@ use std::net::TcpListener;
 
 use fizeau_core::{FailureClass, Nanos, RequestSource as _, Tokens};
 use fizeau_experiment::{
-    EndpointSpec, ExperimentError, InputError, InputField, InputHint, LimitSource, PreparedLevel,
+    EndpointSpec, ExperimentError, InputError, InputField, InputHint, LengthsSpec, LimitSource, PreparedLevel,
     PreparedSearch, PreparedSweep, PromptSalt, PromptSource, RecordFormat, RecordsSource,
     ReferenceSpec, SweepProtocol, TokenizerKind, TraceKind, TraceSource, WorkloadSpec,
 };
 use fizeau_harness::WorkerPool;
 use fizeau_transport::{Backend, KeepText, RequestError, Target};
-use fizeau_workload::{Length, Lengths, ThinkTime};
+use fizeau_workload::{Length, Lengths, RangeStyle, SharedPrefix, ThinkTime};
 use proptest::prelude::*;
 
 fn target() -> Target {
@@ -191,4 +191,67 @@ fn what_ships_for_the_engine_predicts_unless_it_is_declined() {
     assert_eq!(scope, "h100-sxm, sglang");
     // What was said stands.
     assert_eq!(named.answered_by("vLLM").deployment().engine.as_deref(), Some("sglang"));
+}
+
+/// vLLM 0.33 asks for 550 tokens of a sonnet, 200 of them shared, and for a reply of 150.
+#[test]
+fn sonnets_are_as_long_as_vllms() {
+    let lengths = LengthsSpec::default().lengths_of(&PromptSource::Sonnet).unwrap();
+    let longest = lengths.longest();
+    assert_eq!((longest.input.get(), longest.output.get()), (350, 150));
+    let common = SharedPrefix::Common { tokens: Tokens::new(200) };
+    assert_eq!(PromptSource::Sonnet.usual_prefix(), common);
+    assert_eq!(PromptSource::Random.usual_prefix(), SharedPrefix::None);
+    let mut own = LengthsSpec::default();
+    own.input = Some(Length::Fixed(Tokens::new(60)));
+    assert_eq!(own.lengths_of(&PromptSource::Sonnet).unwrap().longest().input.get(), 60);
+}
+
+fn workload_file(name: &str) -> String {
+    format!("{}/../../fixtures/workload/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// What differs from another tool's client by the same words is said.
+#[test]
+fn another_meaning_of_the_same_words_is_a_note() {
+    let notes = |backend, style| {
+        let mut lengths = LengthsSpec::default();
+        (lengths.ratios, lengths.style) = (Some("0.5".parse().unwrap()), style);
+        let mut spec = WorkloadSpec::default();
+        spec.lengths = lengths.lengths_of(&spec.source).unwrap();
+        let target = Target::new("http://127.0.0.1:1", backend, "llama").unwrap();
+        spec.prepare(&target).unwrap().notes()
+    };
+    let said = notes(Backend::Sglang, RangeStyle::Vllm);
+    assert!(said.iter().any(|note| note.contains("draws from L R to L")), "{said:?}");
+    for (backend, style) in
+        [(Backend::Sglang, RangeStyle::Sglang), (Backend::Vllm, RangeStyle::Vllm)]
+    {
+        let said = notes(backend, style);
+        assert!(!said.iter().any(|note| note.contains("L R")), "{said:?}");
+    }
+    let burst = TraceSource::new(TraceKind::BurstGpt, workload_file("burstgpt.csv"));
+    let burst = WorkloadSpec::new(PromptSource::Trace(burst)).prepare(&target()).unwrap();
+    let said = burst.notes().join("; ");
+    assert!(said.contains("sends those of GPT-4 alone"), "{said}");
+}
+
+#[test]
+fn a_timed_trace_is_in_seconds_and_blocks_of_16_unless_told_otherwise() {
+    let span = |kind, change: fn(&mut TraceSource)| {
+        let mut source = TraceSource::new(kind, workload_file("mooncake.jsonl"));
+        change(&mut source);
+        let work = WorkloadSpec::new(PromptSource::Trace(source)).prepare(&target());
+        work.map(|work| work.arrival_time().unwrap().get())
+    };
+    let own = span(TraceKind::Mooncake, |_| ()).unwrap();
+    // Its ids are of 512 tokens, which are too few for prompts of so many ids of 16: nothing is refused, and times are a thousand times as long.
+    let timed = span(TraceKind::TimedTrace, |_| ()).unwrap();
+    assert!((timed / own - 1000.0).abs() < 1e-6, "{timed} {own}");
+    let told = span(TraceKind::TimedTrace, |source| {
+        (source.block, source.tick) = (512.try_into().ok(), Some(Nanos::from_millis(1)));
+    });
+    assert!((told.unwrap() - own).abs() < 1e-9);
+    let wide = span(TraceKind::Mooncake, |source| source.block = 1_000_000.try_into().ok());
+    assert_eq!(wide.unwrap_err().field, InputField::DatasetPath);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fizeau_core::{Millis, Nanos, RequestPurpose, Stamp, Tape};
+use fizeau_core::{Millis, Nanos, RequestPurpose, Stamp, Tape, Tokens};
 use fizeau_metrics::{Distribution, Metric, RequestMetrics};
 
 use fizeau_record::text::number;
@@ -17,6 +17,8 @@ pub(super) struct FigureSheet {
     greatest: Vec<String>,
     not_known: Vec<UnknownFact>,
     caveats: Vec<String>,
+    /// Whether the file's duration is that of all its requests, from before the first to behind the last.
+    times_all: bool,
     /// Means that the file states of latencies whose values it has of each request, in milliseconds.
     stated: BTreeMap<&'static str, f64>,
 }
@@ -72,6 +74,11 @@ impl FigureSheet {
         self.stated.extend(ms.map(|ms| (metric, ms)));
     }
 
+    /// That the file's duration runs from before its first request until all were over, so that it has to be that of its requests.
+    pub(super) const fn times_all_requests(&mut self) {
+        self.times_all = true;
+    }
+
     /// Where the file contradicts its own requests: no figure of it is sure then.
     fn contradictions(&self, level: &ImportedLevel) -> Vec<UnknownFact> {
         let load = |tape: &&Tape| tape.part == RequestPurpose::Load && tape.is_success();
@@ -95,8 +102,41 @@ impl FigureSheet {
         let (counted, listed) = (level.counts.completed, good.len() as u64);
         let miscounted = (!level.tapes.is_empty() && counted != listed)
             .then(|| format!("the file counts {counted} completed requests, and lists {listed}"));
+        let miscounted = miscounted.into_iter();
+        let miscounted = match counted == listed {
+            true => miscounted.chain(other_tokens(level)).chain(self.other_time(level)),
+            false => miscounted.chain(Vec::new()).chain(None),
+        };
         let all = differing.chain(miscounted).chain(self.impossible(level));
         all.map(UnknownFact::contradiction).collect()
+    }
+
+    /// That the requests took another time than the file says, so that its rates are not theirs. Before the first one it may have waited
+    /// for as long as a rate leaves gaps, and until one was over that has no known end.
+    fn other_time(&self, level: &ImportedLevel) -> Option<String> {
+        let load = || level.tapes.iter().filter(|tape| tape.part == RequestPurpose::Load);
+        let stated =
+            level.counts.duration_s.filter(|_| self.times_all && !level.load.is_unknown)?;
+        let start = load().map(|tape| tape.marks.intended).min()?;
+        let end = load().filter_map(|tape| tape.marks.end.max(tape.last_output())).max()?;
+        let took = end.saturating_since(start).as_secs_f64();
+        let is_open = load().any(|tape| tape.marks.end.is_none());
+        let law = level.requested_load().arrivals;
+        let gap =
+            law.and_then(|law| Some(law.cv_squared.unwrap_or(1.0).max(1.0) / law.rate?.get()));
+        let waited = -RARE.ln() * gap.unwrap_or_default();
+        let is_short = took < (stated - waited) * (1.0 - FAR_OFF) && !is_open;
+        let is_long = took * (1.0 - FAR_OFF) > stated;
+        let per_s = |took: f64| number(self.completed as f64 / took);
+        (is_short || is_long).then(|| {
+            format!(
+                "the file says that all took {} s, which is {} completed requests/s, and its requests were over within {} s, which is {}",
+                number(stated),
+                per_s(stated),
+                number(took),
+                per_s(took)
+            )
+        })
     }
 
     /// Where the file's totals and statistics cannot be of the same requests.
@@ -205,6 +245,27 @@ impl FigureSheet {
     }
 }
 
+/// Where the file's totals of tokens are not those of its requests.
+fn other_tokens(level: &ImportedLevel) -> Vec<String> {
+    let good =
+        || level.tapes.iter().filter(|tape| tape.part == RequestPurpose::Load && tape.is_success());
+    let sum = |of: fn(&Tape) -> Option<Tokens>| -> Option<f64> {
+        good().map(|tape| of(tape).map(|tokens| tokens.get() as f64)).sum()
+    };
+    let input = sum(Tape::input_tokens);
+    let output = sum(|tape| tape.usage?.completion_tokens);
+    let totals = [
+        ("prompt tokens", level.counts.input_tokens, input),
+        ("output tokens", level.counts.output_tokens, output),
+    ];
+    let differing = totals.into_iter().filter_map(|(what, stated, own)| {
+        let (stated, own) = (stated? as f64, own?);
+        ((stated - own).abs() > FAR_OFF * stated.max(own))
+            .then(|| format!("the file counts {stated} {what}, and its requests have {own}"))
+    });
+    differing.filter(|_| good().next().is_some()).collect()
+}
+
 /// How rarely chance alone gives what is called impossible.
 const RARE: f64 = 1e-3;
 
@@ -236,7 +297,9 @@ fn held_back(level: &ImportedLevel) -> Option<u64> {
         all.sort_unstable();
         all
     };
-    let (sent, ended) = (sorted(|tape| tape.marks.send_start), sorted(|tape| tape.marks.end));
+    // One without a known end is in flight for nobody knows how long.
+    let sent = sorted(|tape| tape.marks.end.and(tape.marks.send_start));
+    let ended = sorted(|tape| tape.marks.end);
     let before = |all: &[Stamp], at: Stamp| all.partition_point(|known| *known <= at);
     let is_held = |tape: &&&Tape| {
         let due = tape.marks.intended;

@@ -195,11 +195,18 @@ impl ExportLevel<'_> {
         if is_chat { "chat" } else { "completions" }
     }
 
+    /// How long another tool's clock said that it took.
+    fn lasted(&self) -> Nanos {
+        let took = self.imported.and_then(|level| level.counts.duration_s);
+        took.and_then(|took| Nanos::from_secs_f64(took).ok()).unwrap_or_default()
+    }
+
     /// What a tool was told beside the requests, for its figures of them.
     pub(super) fn peer_settings(&self) -> PeerSettings {
         PeerSettings {
             goals: self.goals.clone(),
             max_concurrency: self.run.max_concurrency,
+            lasted: self.lasted(),
             ..PeerSettings::default()
         }
     }

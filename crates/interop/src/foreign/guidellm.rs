@@ -1,7 +1,8 @@
 //! GuideLLM: `benchmarks.json`, one document with a benchmark a load.
 //!
 //! Keys are those of GuideLLM 0.8.1 (`guidellm/benchmark/schemas`, `guidellm/schemas/base`); earlier versions have `args` where
-//! this one has `config`.
+//! this one has `config`, and 0.2 and 0.3 (`guidellm/benchmark/benchmark.py`) have the totals beside the metrics, the model in `worker`,
+//! and each request in one level.
 
 mod metrics;
 mod requests;
@@ -136,12 +137,23 @@ struct Strategy {
 #[derive(Debug, Deserialize)]
 struct Benchmark {
     metrics: Metrics,
+    /// Where version 0.3 and those before it have them.
+    request_totals: Option<Totals>,
+    #[serde(default)]
+    worker: Lenient<Worker>,
     config: Lenient<Config>,
     args: Lenient<Config>,
     scheduler: Lenient<Scheduler>,
     requests: Option<Groups>,
     duration: Option<f64>,
     start_time: Option<f64>,
+}
+
+/// What sent the requests, up to version 0.3.
+#[derive(Debug, Deserialize)]
+struct Worker {
+    backend_model: Lenient<String>,
+    backend_type: Lenient<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -157,7 +169,7 @@ struct Groups {
 
 #[derive(Debug, Deserialize)]
 struct Metrics {
-    request_totals: Totals,
+    request_totals: Option<Totals>,
     prompt_token_count: Option<Grouped>,
     output_token_count: Option<Grouped>,
     requests_per_second: Option<Grouped>,
@@ -167,7 +179,7 @@ struct Metrics {
     request_latency: Option<Grouped>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize)]
 struct Totals {
     successful: u64,
     errored: Option<u64>,
@@ -201,11 +213,12 @@ fn import(
     file: &ForeignFile<'_>,
 ) -> Result<ImportedLevel, ForeignError> {
     let mut benchmark: Benchmark = record.read()?;
-    let totals = &benchmark.metrics.request_totals;
+    let totals = benchmark.metrics.request_totals.or(benchmark.request_totals);
+    let totals = totals.ok_or_else(|| record.missing("metrics.request_totals"))?;
     let completed = totals.successful;
     let all = benchmark.requests.take().map(|groups| Requests::of(groups, record)).transpose()?;
     // A sample of the requests, or none of them, is no record of the run.
-    let whole = all.filter(|all| all.are_whole(totals));
+    let whole = all.filter(|all| all.are_whole(&totals));
     let strategy = benchmark.strategy();
     let whole = if strategy.is_timed() { whole } else { whole.map(Requests::unplanned) };
     let mut sheet = FigureSheet::new(completed);
@@ -338,11 +351,12 @@ fn about(report: &Report, benchmark: &Benchmark) -> ImportedAbout {
     let said = |of: fn(&Config) -> Option<&String>| {
         all().find_map(|config| of(config).filter(|text| !text.is_empty())).cloned()
     };
+    let worker = benchmark.worker.0.as_ref();
     // An epoch that nobody knew is no date.
     let start = benchmark.start_time.filter(|at| (1e9..4e9).contains(at));
     ImportedAbout {
-        model: said(Config::model),
-        backend: said(Config::backend),
+        model: said(Config::model).or_else(|| worker?.backend_model.0.clone()),
+        backend: said(Config::backend).or_else(|| worker?.backend_type.0.clone()),
         dataset: said(Config::data),
         date: start.and_then(|at| iso_of_unix(at as u64)),
         ..ImportedAbout::default()

@@ -68,13 +68,14 @@ pub(super) fn tapes(
             sent: start - epoch,
             ttft: ttft.filter(|_| has_output),
             gaps,
-            tokens: Vec::new(),
+            // A request that failed has a zero there, whenever it was over.
             end: latency.filter(|latency| *latency > 0.0),
             input: lists.input_lens.get(index).copied(),
             output: lists.output_lens.get(index).copied().unwrap_or_default(),
             error: lists.errors.get(index).cloned().unwrap_or_default(),
             is_failed: is_failed(lists, index),
             text: lists.generated_texts.get(index).cloned(),
+            ..Seen::default()
         }
     };
     Seen::tapes(starts().map(seen), record, |index| format!("start_times[{index}]"))

@@ -21,7 +21,8 @@ pub(super) struct Seen {
     pub(super) gaps: Vec<f64>,
     /// How many tokens each event had; empty where that is not known.
     pub(super) tokens: Vec<u32>,
-    /// From the sending to the end of the reply; the last of the output where that is not known.
+    /// From the sending to the end of the reply. Where that is not known, a reply ended with the last of its output, and a request that
+    /// failed has no known end.
     pub(super) end: Option<f64>,
     /// The prompt's length.
     pub(super) input: Option<u64>,
@@ -31,12 +32,20 @@ pub(super) struct Seen {
     pub(super) error: String,
     /// Whether it failed.
     pub(super) is_failed: bool,
+    /// The status of the reply, where the tool says it of one that failed.
+    pub(super) status: Option<u16>,
+    /// The session and which turn of it; a session of its own where that is not known.
+    pub(super) turn: Option<(u64, u32)>,
+    /// Tokens of the prompt that came out of a prefix cache, by the server's count.
+    pub(super) cached: Option<u64>,
+    /// Tokens of the reply that were reasoning.
+    pub(super) reasoning: Option<u64>,
     /// The text of the reply, where the file has it.
     pub(super) text: Option<String>,
 }
 
 impl Seen {
-    /// The tapes of requests, in the order in which they ended; `field` names what says when one began.
+    /// The tapes of requests, in the order in which they ended, first those of which that is not known; `field` names what says when one began.
     pub(super) fn tapes(
         all: impl Iterator<Item = Self>,
         record: &Record<'_>,
@@ -60,7 +69,8 @@ impl Seen {
         let instant = |seconds: f64| Nanos::from_secs_f64(seconds).map(|at| Stamp::EPOCH + at);
         let mut tape = Tape::sent_at(instant(self.sent)?);
         tape.request = RequestId(index);
-        tape.session = SessionId(index);
+        let (session, turn) = self.turn.unwrap_or((index, 0));
+        (tape.session, tape.turn) = (SessionId(session), turn);
         if let Some(intended) = self.intended {
             tape.marks.intended = instant(intended.min(self.sent))?;
         }
@@ -74,8 +84,9 @@ impl Seen {
                 tape.arrivals.push(Arrival::tokens(instant(at)?, 1, Channel::Visible));
             }
         }
-        let end = self.end.map_or(at, |end| (self.sent + end).max(at));
-        tape.marks.end = Some(instant(end)?);
+        let end = self.end.map(|end| (self.sent + end).max(at));
+        let end = end.or_else(|| (!self.is_failed).then_some(at));
+        tape.marks.end = end.map(instant).transpose()?;
         tape.marks.first_byte = tape.first_token();
         if self.output > 0 {
             tape.spread_tokens(Tokens::new(self.output), TokenSource::FinalUsageSpread);
@@ -84,12 +95,16 @@ impl Seen {
                 let events = tape.arrivals.iter_mut().zip(self.tokens);
                 events.for_each(|(event, tokens)| event.tokens = tokens);
             }
-            let completion_tokens = Some(Tokens::new(self.output));
-            tape.usage = Some(Usage { completion_tokens, ..Usage::default() });
+            tape.usage = Some(Usage {
+                completion_tokens: Some(Tokens::new(self.output)),
+                cached_tokens: self.cached.map(Tokens::new),
+                reasoning_tokens: self.reasoning.map(Tokens::new),
+                ..Usage::default()
+            });
         }
         tape.text = self.text.filter(|text| !text.is_empty());
         tape.outcome = match (self.is_failed, tape.arrivals.is_empty()) {
-            (true, _) => Outcome::Failed(failure(&self.error)),
+            (true, _) => Outcome::Failed(failure(&self.error, self.status)),
             (false, true) => {
                 Outcome::Failed(Failure::new(FailureClass::Empty, "no token in the file"))
             }
@@ -127,14 +142,27 @@ const REASONS: [&str; 9] = [
     "Gateway Timeout",
 ];
 
-/// A failure by its text. Ours begin with the name of their class; of others the class is a guess.
-fn failure(text: &str) -> Failure {
+/// What went wrong, as the file of a tool has it: the same is read of it again. In front of the detail stands the name of the class where
+/// the detail alone does not tell that.
+pub(super) fn error_text(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Complete(_) => String::new(),
+        Outcome::Failed(own) => match failure(&own.detail, None).class == own.class {
+            true => own.detail.clone(),
+            false => own.to_string(),
+        },
+    }
+}
+
+/// A failure by its text and its status. Ours begin with the name of their class; of others the class is a guess.
+fn failure(text: &str, status: Option<u16>) -> Failure {
     let own = text.split_once(": ").and_then(|(name, detail)| {
         let class = CLASSES.into_iter().find(|class| class.as_str() == name)?;
         Some(Failure::new(class, detail))
     });
-    own.unwrap_or_else(|| {
-        let class = if REASONS.iter().any(|reason| text.contains(reason)) {
+    let failure = own.unwrap_or_else(|| {
+        let is_status = status.is_some() || REASONS.iter().any(|reason| text.contains(reason));
+        let class = if is_status {
             FailureClass::Status
         } else if text.contains("imeout") {
             FailureClass::TimeoutTotal
@@ -148,7 +176,8 @@ fn failure(text: &str) -> Failure {
         // A traceback has its cause in its last line.
         let last = text.lines().rev().find(|line| !line.trim().is_empty());
         Failure::new(class, last.unwrap_or("no error in the file").trim())
-    })
+    });
+    Failure { status, ..failure }
 }
 
 #[cfg(test)]
@@ -168,8 +197,10 @@ mod tests {
             ("something else", FailureClass::InStreamError),
         ];
         for (text, class) in cases {
-            assert_eq!(failure(text).class, class, "{text}");
+            assert_eq!(failure(text, None).class, class, "{text}");
         }
-        assert_eq!(failure("Traceback ...\nTimeoutError\n").detail, "TimeoutError");
+        assert_eq!(failure("Traceback ...\nTimeoutError\n", None).detail, "TimeoutError");
+        let busy = failure("busy", Some(503));
+        assert_eq!((busy.class, busy.status), (FailureClass::Status, Some(503)));
     }
 }

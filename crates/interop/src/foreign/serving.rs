@@ -13,7 +13,8 @@ pub(super) struct Serving {
     total_input_tokens: u64,
     total_output_tokens: u64,
     duration: f64,
-    request_throughput: f64,
+    /// Early versions of SGLang's lack it.
+    request_throughput: Option<f64>,
     output_throughput: f64,
     /// Of vLLM.
     total_token_throughput: Option<f64>,
@@ -45,7 +46,8 @@ impl Serving {
     /// The figures of its rates; all tokens per second as the file has it, else from the tokens and the time, which it is made of.
     pub(super) fn rates(&self) -> FigureSheet {
         let mut sheet = FigureSheet::new(self.completed);
-        sheet.put("requests_per_s", Some(self.request_throughput));
+        let rate = self.request_throughput.unwrap_or(self.completed as f64 / self.duration);
+        sheet.put("requests_per_s", Some(rate));
         sheet.put("output_tps", Some(self.output_throughput));
         let tokens = self.total_input_tokens as f64 + self.total_output_tokens as f64;
         // Not finite where no time passed, and then no figure.

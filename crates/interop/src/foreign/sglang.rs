@@ -101,12 +101,12 @@ fn about(record: &Record<'_>, serving: Serving) -> Result<ImportedAbout, Foreign
         model: server.served_model_name.0.or(server.model_path.0),
         backend: serving.backend.0,
         dataset: serving.dataset_name.0,
-        date: None,
         label: serving.tag.0,
         devices: server.tp_size.map(|_| ranks.fold(1_u64, u64::saturating_mul)),
         settings: settings
             .filter_map(|name| Some((name.to_owned(), record.words(name)?)))
             .collect(),
+        ..ImportedAbout::default()
     })
 }
 

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::lists;
 use super::name::{plain_file_name, plain_name};
 use super::read::Record;
+use super::request::error_text;
 use super::serving::{Serving, latencies, stated_means};
 use super::{
     ExportArrivals, ExportLevel, ExportedFile, FigureSheet, ForeignError, ForeignFile,
@@ -97,6 +98,9 @@ pub(super) fn levels_of<'f, 'b: 'f>(
 
 pub(super) const TOOL: &str = "vllm bench serve";
 
+/// What each of vLLM's results has, and early ones of SGLang's have not.
+const THROUGHPUT: &str = "request_throughput";
+
 /// The level of a record.
 pub(super) fn import_record(
     record: &Record<'_>,
@@ -109,9 +113,13 @@ pub(super) fn import_record(
             "a result of embeddings, which are not read",
         ));
     }
+    if !record.has(THROUGHPUT) {
+        return Err(record.missing(THROUGHPUT));
+    }
     let lists = lists::read(record)?;
     let serving: Serving = record.read()?;
-    let sheet = figures(record, &serving, lists.as_ref())?;
+    let mut sheet = figures(record, &serving, lists.as_ref())?;
+    sheet.times_all_requests();
     let load = serving.load(record)?;
     let tapes = lists.map(|lists| lists::tapes(&lists, record, load));
     let tapes = tapes.transpose()?.unwrap_or_default();
@@ -119,7 +127,7 @@ pub(super) fn import_record(
         load,
         counts: serving.counts(),
         about: about(record, serving),
-        not_known: not_known(record, !tapes.is_empty()),
+        not_known: not_known(record, &tapes),
         tapes,
         ..blank(record, file, format)
     };
@@ -165,6 +173,7 @@ fn about(record: &Record<'_>, serving: Serving) -> ImportedAbout {
         label: serving.label.0,
         devices: devices(&settings),
         settings,
+        goodput: None,
     }
 }
 
@@ -178,12 +187,13 @@ pub(super) fn iso(date: &str) -> String {
 const OWN: &str = "
     date endpoint_type backend label model_id tokenizer_id num_prompts dataset_name request_rate
     burstiness max_concurrency duration completed failed total_input_tokens total_output_tokens
-    request_throughput request_goodput output_throughput input_throughput total_token_throughput
+    request_throughput request_goodput request_goodput: output_throughput input_throughput total_token_throughput
     max_output_tokens_per_s max_concurrent_requests rtfx max_model_len steady_state failed_requests
     run_number mode num_conversations turns_per_conversation multi_turn_concurrency
     inter_turn_delay_ms conversations_completed conversations_failed avg_turns_completed
     avg_conversation_duration_ms per_turn_metrics rps_change_events goodput total_input_sequences
-    request_id_prefix server_queue_times server_ttfts
+    request_id_prefix server_queue_times server_ttfts benchmark_start_time_unix
+    benchmark_end_time_unix
 ";
 
 const PREFIXES: [&str; 4] = ["ramp_up_", "probe_", "spec_decode_", "diffusion_"];
@@ -201,8 +211,12 @@ fn is_own(key: &str) -> bool {
 
 fn settings(record: &Record<'_>) -> BTreeMap<String, String> {
     // A sweep may spell a key of the result as the flag.
-    let keys = record.map().keys().filter(|key| !is_own(&key.replace('-', "_")));
-    keys.filter_map(|key| Some((key.clone(), record.words(key)?))).collect()
+    let others = record.map().iter().filter(|(key, _)| !is_own(&key.replace('-', "_")));
+    // Metadata are texts. A number with decimals is a setting of a sweep; elsewhere it is a figure of a version that is not known here,
+    // which no two levels have alike.
+    let is_sweep = record.has("run_number");
+    let settings = others.filter(|(_, value)| is_sweep || !value.is_f64());
+    settings.filter_map(|(key, _)| Some((key.clone(), record.words(key)?))).collect()
 }
 
 /// Tensor, pipeline and data parallel ranks, as vLLM's own `plot_pareto` counts devices; none where none of them is there.
@@ -255,9 +269,9 @@ fn figures(
     Ok(sheet)
 }
 
-fn not_known(record: &Record<'_>, has_tapes: bool) -> Vec<UnknownFact> {
+fn not_known(record: &Record<'_>, tapes: &[Tape]) -> Vec<UnknownFact> {
     let mut all = Vec::new();
-    match has_tapes {
+    match !tapes.is_empty() {
         true => all.extend([
             UnknownFact::new(
                 "tokens of each event",
@@ -271,6 +285,13 @@ fn not_known(record: &Record<'_>, has_tapes: bool) -> Vec<UnknownFact> {
             "the file has no start, first token and gaps of each request (--save-detailed): \
              figures cannot be computed again and have no intervals",
         )),
+    }
+    let endless = tapes.iter().filter(|tape| tape.marks.end.is_none()).count();
+    if endless > 0 {
+        let why = format!(
+            "the file has no latency of {endless} requests that failed; they count as in flight at the instant of their sending alone"
+        );
+        all.push(UnknownFact::new("when failed requests were over", why));
     }
     all.push(UnknownFact::new(
         "the client's accuracy",
@@ -327,7 +348,9 @@ pub(super) const ENDS: &[&str] = &["start_times", "latencies"];
 pub(super) fn again(own: &ImportedLevel, tapes: &[Tape], more: &[&'static str]) -> Object {
     let mut object = Object::kept(&own.record);
     if !tapes.is_empty() {
-        let lists = Lists::of(&lists::by_request(tapes));
+        let tapes = lists::by_request(tapes);
+        let errors = tapes.iter().map(|tape| error_text(&tape.outcome)).collect();
+        let lists = Lists { errors, ..Lists::of(&tapes) };
         lists.put(&mut object, &EACH);
         lists.put(&mut object, more);
     }

@@ -95,7 +95,7 @@ impl OwnFigures {
         let load: Vec<&Tape> = load.collect();
         let (run, mut own) = (Run::of(load.iter().copied(), settings), OwnTally::default());
         load.iter().for_each(|tape| own.add(tape));
-        let mut level = LevelTally::new(&settings.goals);
+        let mut level = LevelTally::new(&settings.goals).lasting_at_least(settings.lasted);
         if settings.pacing == LoadPacing::ClosedLoop {
             level = level.of_closed_loop();
         }

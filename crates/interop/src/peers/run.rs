@@ -88,10 +88,11 @@ impl Run {
         self.good().fold(0, |sum, request| sum.saturating_add(each(request)))
     }
 
-    /// From the first release to the last end, failed requests included: how long a loop took that issues and
+    /// From the first release to the last end, failed requests included, and at least as long as the level took: how long a loop took that issues and
     /// then waits for all. The wait before the first arrival, which such a loop has too, is on no tape.
     pub(super) fn issuing(&self) -> f64 {
-        span(self.requests.iter(), |request| request.released, |request| request.end)
+        let span = span(self.requests.iter(), |request| request.released, |request| request.end);
+        span.max(secs(self.settings.lasted))
     }
 }
 

@@ -2,9 +2,12 @@
 
 mod clients;
 mod damage;
+mod failures;
 mod figures;
 mod inference_perf;
 mod round_trip;
+mod sessions;
+mod versions;
 
 use fizeau_interop::{ForeignError, ForeignFile, ForeignFormats};
 use fizeau_record::ImportedLevel;

@@ -63,6 +63,7 @@ pub struct LevelTally {
     probe: Option<Box<ProbeTally>>,
     good: GoodTally,
     span: Option<(Stamp, Stamp)>,
+    at_least: Nanos,
     stamps: Stamps,
     connections_fresh: u64,
     connections_replaced: u64,
@@ -99,6 +100,7 @@ impl LevelTally {
             probe: None,
             good: GoodTally::new(goals),
             span: None,
+            at_least: Nanos::ZERO,
             stamps: Stamps::default(),
             connections_fresh: 0,
             connections_replaced: 0,
@@ -110,6 +112,13 @@ impl LevelTally {
     #[must_use]
     pub fn with_window(self, window: WindowChoice) -> Self {
         Self { window, ..self }
+    }
+
+    /// The same, of a level that is known to have lasted at least so long, whatever its tapes show: another client measured it, which
+    /// does not say when each request was over. What is missing is behind the last end.
+    #[must_use]
+    pub fn lasting_at_least(self, at_least: Nanos) -> Self {
+        Self { at_least, ..self }
     }
 
     /// The same, with another number of requests that are kept one by one than [`LevelTally::EXACT`], and of gaps at least as many. Of
@@ -183,6 +192,7 @@ impl LevelTally {
         self.connections_fresh += other.connections_fresh;
         self.connections_replaced += other.connections_replaced;
         self.left_open += other.left_open;
+        self.at_least = self.at_least.max(other.at_least);
     }
 
     /// How many requests of the load have been taken in, and how they ended.
@@ -191,10 +201,15 @@ impl LevelTally {
         &self.requests
     }
 
-    /// How long it has lasted by now: from the first release to the last end.
+    /// How long it has lasted by now: from the first release to the last end, or as long as it [is known](Self::lasting_at_least) to have
+    /// lasted.
     #[must_use]
     pub fn duration(&self) -> Nanos {
-        self.span.map_or(Nanos::ZERO, |(start, end)| end.saturating_since(start))
+        self.whole().map_or(Nanos::ZERO, |(start, end)| end.saturating_since(start))
+    }
+
+    fn whole(&self) -> Option<(Stamp, Stamp)> {
+        self.span.map(|(start, end)| (start, end.max(start + self.at_least)))
     }
 
     /// Puts the requests in order of sending, as figures are computed, so that no copy of them is needed for that. Figures are
@@ -228,7 +243,7 @@ impl LevelTally {
                 None => rows.rates(),
             },
         };
-        let whole = self.span.map(|(start, end)| TimeSpan::new(start, end));
+        let whole = self.whole().map(|(start, end)| TimeSpan::new(start, end));
         LevelSummary {
             requests: self.requests.clone(),
             tokens,
@@ -255,7 +270,7 @@ impl LevelTally {
 
     /// What intervals are made from; of [`LevelTally::timeline`].
     pub(crate) fn rows<'a>(&'a self, timeline: &'a Timeline) -> RequestSeries<'a> {
-        RequestSeries::of(timeline, &self.over_time.cells, self.span)
+        RequestSeries::of(timeline, &self.over_time.cells, self.whole())
     }
 
     /// The least trustworthy source of any stamp, if there is one; and how many connections were made, how many in place of dead ones, and how many

@@ -80,6 +80,9 @@ fn errors_name_the_piece_and_the_remedy() {
 fn the_names_of_aiperf_are_those_of_the_same_figures() {
     let theirs = goals("time_to_first_token:500 inter_token_latency:50 or request_latency:2000");
     assert_eq!(theirs, goals("ttft:500 tpot:50 or e2el:2000"));
+    assert_eq!(goals("time_to_first_output_token:500"), goals("first_visible:500"));
+    let rate = "output_token_throughput_per_user:50".parse::<GoodputGoals>().unwrap_err();
+    assert!(rate.to_string().ends_with("50 are `tpot:20`"), "{rate}");
 }
 
 #[test]

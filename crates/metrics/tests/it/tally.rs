@@ -211,3 +211,23 @@ fn the_documented_tape_has_the_documented_figures() {
     assert_eq!(level.metrics.read_lag.max, Some(Millis::new(0.011)));
     assert_eq!(level.tokens.output.get(), 3);
 }
+
+/// Another client's level, of which a failed request has no known end: rates and their intervals are those of the whole time.
+#[test]
+fn a_level_lasts_at_least_as_long_as_is_known() {
+    let mut unended = failed(tape(0, &[]), FailureClass::TimeoutTotal);
+    unended.marks.end = None;
+    let tapes: Vec<Tape> = (0..20).map(|n| tape(10 * n, &[(10 * n + 5, 1)])).collect();
+    let all = || tapes.iter().chain([&unended]);
+    let mut known = tally([]).lasting_at_least(Nanos::from_secs(10));
+    all().for_each(|tape| known.add(tape));
+    let summary = known.summary();
+    assert_eq!(known.duration(), Nanos::from_secs(10));
+    assert!((summary.throughput.requests_per_s.get() - 2.0).abs() < 1e-9, "{:?}", summary.throughput);
+    // One that is longer is as long as it is, and none has a length without requests.
+    let mut longer = tally(all());
+    let own = longer.duration();
+    longer = longer.lasting_at_least(Nanos::from_millis(1));
+    assert_eq!(longer.duration(), own);
+    assert_eq!(tally([]).lasting_at_least(Nanos::from_secs(1)).duration(), Nanos::ZERO);
+}

@@ -159,6 +159,10 @@ impl ImportedRun {
         let lengths = RequestedLengths { input, output: None };
         let mut document = RunDocument::new(self.setup(), plan, lengths);
         document.levels = self.levels().iter().zip(names).map(level).collect();
+        // Goals that only some of its levels had are not those of the run.
+        let goals = first.and_then(|level| level.about.goodput.clone());
+        let is_of_all = self.levels().iter().all(|level| level.about.goodput == goals);
+        document.goodput = goals.filter(|_| is_of_all).into_iter().collect();
         document.imported = Some(ImportedFrom {
             name: self.name().to_owned(),
             source: first.map(|level| level.source.clone()),

@@ -53,6 +53,11 @@ impl RunReader<'_> {
         if context.requested.arrivals.is_none() {
             tally = tally.of_closed_loop();
         }
+        // A failed request may have no end in the file of another tool.
+        let unseen = stored.unseen(self.run.document())?;
+        if let Some(unseen) = &unseen {
+            tally = tally.lasting_at_least(unseen.lasted());
+        }
         let mut lengths = self.reference.as_ref().map(SpeedOfLightReference::lengths);
         let mut tapes = stored.tapes()?;
         for tape in tapes.by_ref() {
@@ -66,7 +71,7 @@ impl RunReader<'_> {
         tally.settle();
         let mut report = self.level_report(&tally, lengths.as_ref(), &context);
         report.folder = Some(stored.name().to_owned()).filter(|name| !name.is_empty());
-        if let Some(unseen) = stored.unseen(self.run.document())? {
+        if let Some(unseen) = unseen {
             report = report.with_unseen(unseen);
         }
         let StoredLevelContext { mut setup, cap, .. } = context;

@@ -25,10 +25,11 @@ impl Dataset {
     /// | `output_tokens`, or `max_tokens`, or another name that OpenAI's API has for it | the most tokens to generate, 1 to 16777216 |
     /// | `input_tokens` | how many tokens the server shall see |
     /// | `think_ms` | how long the user thinks before this turn, in milliseconds |
+    /// | `text`, with `output_length` and `delay` | AIPerf's names for `prompt`, `output_tokens` and `think_ms`, where no other prompt is there |
     /// | `model` | the model to be asked |
     /// | `extra` | an object of further fields of the body, sent as they stand: `response_format`, `tools` |
     ///
-    /// Exactly one of the first four must be there. `model` and `extra` beside `turns` hold for all turns that do not name
+    /// Exactly one of the first four must be there, or AIPerf's `text`. `model` and `extra` beside `turns` hold for all turns that do not name
     /// their own. Fields of other names are not looked at, but one that is nearly such a name is refused. `name` is for messages.
     ///
     /// ```
@@ -67,6 +68,9 @@ const OUTPUT: [&str; 4] = {
 /// The other fields of a turn.
 const FIELDS: [&str; 4] = ["input_tokens", "think_ms", "model", "extra"];
 
+/// AIPerf's name for a prompt of plain text.
+const TEXT: &str = "text";
+
 /// The kinds of prompt that there are.
 const KINDS: [&str; 3] = ["prompt", "prompt_token_ids", "messages"];
 
@@ -104,11 +108,16 @@ fn conversation(line: &str) -> Result<Conversation, RecordFault> {
 }
 
 fn turn(fields: &RecordFields<'_>) -> Result<Turn, RecordFault> {
-    if kinds(fields).next().is_none() {
+    if kinds(fields).next().is_none() && fields.raw(TEXT).is_none() {
         fields.check_spelling(&KINDS)?;
     }
     fields.check_spelling(&OUTPUT)?;
     fields.check_spelling(&FIELDS)?;
+    let aiperf = kinds(fields).next().is_none() && fields.raw(TEXT).is_some();
+    let (output, think) = match aiperf {
+        true => (fields.tokens("output_length")?, fields.millis("delay")?),
+        false => (None, None),
+    };
     let (prompt, input_tokens) = (prompt(fields)?, fields.tokens("input_tokens")?);
     if let (Prompt::TokenIds(ids), Some(said)) = (&prompt, input_tokens)
         && said.get() != ids.len() as u64
@@ -119,8 +128,8 @@ fn turn(fields: &RecordFields<'_>) -> Result<Turn, RecordFault> {
     Ok(Turn {
         prompt,
         input_tokens,
-        output_tokens: fields.same_tokens(&OUTPUT)?,
-        think: fields.millis("think_ms")?,
+        output_tokens: fields.same_tokens(&OUTPUT)?.or(output),
+        think: fields.millis("think_ms")?.or(think),
         model: model(fields)?,
         extra: fields.object("extra")?,
     })
@@ -138,7 +147,17 @@ fn kinds<'a>(fields: &RecordFields<'a>) -> impl Iterator<Item = (&'static str, &
 fn prompt(fields: &RecordFields<'_>) -> Result<Prompt, RecordFault> {
     let mut kinds = kinds(fields);
     let Some((first, _)) = kinds.next() else {
-        return Err(RecordFault::missing("prompt", "it, or prompt_token_ids, messages or turns"));
+        if fields.raw(TEXT).is_some() {
+            return text(fields, TEXT);
+        }
+        let expected = match fields.raw("data").is_some() {
+            true => {
+                "it, or prompt_token_ids, messages or turns; of AIPerf's inputs.json each of data[].payloads[] is the body of a line of \
+                 the data set openai-batch"
+            }
+            false => "it, or prompt_token_ids, messages or turns",
+        };
+        return Err(RecordFault::missing("prompt", expected));
     };
     if let Some((second, raw)) = kinds.next() {
         return Err(RecordFault::unfit(
@@ -156,9 +175,14 @@ fn prompt(fields: &RecordFields<'_>) -> Result<Prompt, RecordFault> {
         });
         return Ok(Prompt::Chat(messages.collect::<Result<_, _>>()?));
     }
-    let text = fields.required_text("prompt")?;
+    text(fields, "prompt")
+}
+
+/// Plain text in the field of that name.
+fn text(fields: &RecordFields<'_>, name: &str) -> Result<Prompt, RecordFault> {
+    let text = fields.required_text(name)?;
     if text.is_empty() {
-        return Err(RecordFault::unfit("prompt", "empty", "at least one character"));
+        return Err(RecordFault::unfit(name, "empty", "at least one character"));
     }
     Ok(Prompt::Text(text))
 }
@@ -175,8 +199,8 @@ fn message(json: &str) -> Result<Message, RecordFault> {
         }
     };
     if let Some(parts) = fields.raw("content").filter(|raw| raw.starts_with('[')) {
-        const TEXT: &str = "text (the data set openai-batch takes bodies with lists of parts)";
-        return Err(RecordFault::unfit("content", parts, TEXT));
+        const PLAIN: &str = "text (the data set openai-batch takes bodies with lists of parts)";
+        return Err(RecordFault::unfit("content", parts, PLAIN));
     }
     Ok(Message { role, content: fields.required_text("content")? })
 }

@@ -94,7 +94,8 @@ pub enum SpecError {
     },
     /// A range ratio is outside of its range.
     #[error(
-        "the {which} length's range ratio {ratio} cannot be used: it must be at least 0 and below 1"
+        "the {which} length's range ratio {ratio} cannot be used: it must be at least 0 and below 1 (1 is a fixed length in \
+         the range style sglang alone)"
     )]
     Ratio {
         /// Which length: input or output.

@@ -13,11 +13,16 @@ const STAMP: &str = "timestamp";
 const INPUT: &str = "input_length";
 const OUTPUT: &str = "output_length";
 const IDS: &str = "hash_ids";
-const MILLIS: &str = "a number of milliseconds such as 27482";
+const NUMBER: &str = "a number such as 27482";
+const DUE: &str = "a number such as 27482 (a request that is due after another, as with `delay` in AIPerf's files, cannot be replayed)";
 const TOKENS: &str = "a whole number of tokens";
 
-/// Reads `line`. The ids go to `blocks`; where nobody wants them they are passed over unread.
-pub(super) fn read(line: &[u8], mut blocks: Option<&mut Vec<u64>>) -> Result<TraceRow, LineFault> {
+/// Reads `line`, where a time of 1 is a `tick`. The ids go to `blocks`; where nobody wants them they are passed over unread.
+pub(super) fn read(
+    line: &[u8],
+    tick: Nanos,
+    mut blocks: Option<&mut Vec<u64>>,
+) -> Result<TraceRow, LineFault> {
     let (mut at, mut input, mut output, mut ids) = (None, None, None, None);
     let mut text = LineCursor { rest: line };
     if !text.take(b'{') {
@@ -33,7 +38,7 @@ pub(super) fn read(line: &[u8], mut blocks: Option<&mut Vec<u64>>) -> Result<Tra
         }
         match key {
             b"timestamp" => {
-                let value = text.scalar(STAMP, MILLIS, |v| time(v, Nanos::from_millis(1)))?;
+                let value = text.scalar(STAMP, NUMBER, |v| time(v, tick))?;
                 once(&mut at, value, STAMP)?;
             }
             b"input_length" => once(&mut input, text.scalar(INPUT, TOKENS, count)?, INPUT)?,
@@ -52,7 +57,7 @@ pub(super) fn read(line: &[u8], mut blocks: Option<&mut Vec<u64>>) -> Result<Tra
         return Err(text.fault("line", "the end of the line after the object"));
     }
     Ok(TraceRow {
-        at: at.ok_or_else(|| LineFault::missing(STAMP, MILLIS))?,
+        at: at.ok_or_else(|| LineFault::missing(STAMP, DUE))?,
         input: input.ok_or_else(|| LineFault::missing(INPUT, TOKENS))?,
         output: output.ok_or_else(|| LineFault::missing(OUTPUT, TOKENS))?,
     })

@@ -24,20 +24,43 @@ pub enum TraceFormat {
     /// and `Response tokens`, in any order. Requests that failed have no response tokens. The session ids of the second
     /// edition are not used: each request stands alone.
     BurstGpt,
-    /// Mooncake's traces (github.com/kvcache-ai/Mooncake), which vLLM's `timed_trace` reads too: a line of JSON for each
-    /// request with `timestamp` (milliseconds), `input_length`, `output_length`, and `hash_ids`, one for each block of the
-    /// prompt. Without `hash_ids` a prompt begins like no other. Further fields are passed over.
+    /// Mooncake's traces (github.com/kvcache-ai/Mooncake), and those of vLLM's `timed_trace`, of other units: a line of JSON for each
+    /// request with `timestamp`, `input_length`, `output_length`, and `hash_ids`, one for each block of the prompt. Without `hash_ids` a
+    /// prompt begins like no other. Further fields are passed over.
     Mooncake {
-        /// How many tokens a block has: 512 in the published traces.
+        /// How many tokens a block has: 512 in Mooncake's published traces.
         block: NonZeroU64,
+        /// How long a `timestamp` of 1 is: a millisecond in Mooncake's published traces.
+        #[serde(
+            rename = "tick_ns",
+            default = "millisecond",
+            skip_serializing_if = "is_millisecond"
+        )]
+        tick: Nanos,
     },
 }
 
+const fn millisecond() -> Nanos {
+    Nanos::from_millis(1)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_millisecond(tick: &Nanos) -> bool {
+    *tick == millisecond()
+}
+
 impl TraceFormat {
-    /// Mooncake's format with its own blocks of 512 tokens.
+    /// Mooncake's format with its own blocks of 512 tokens and its milliseconds.
     #[must_use]
     pub const fn mooncake() -> Self {
-        Self::Mooncake { block: NonZeroU64::MIN.saturating_add(511) }
+        Self::Mooncake { block: NonZeroU64::MIN.saturating_add(511), tick: millisecond() }
+    }
+
+    /// The same as vLLM's `timed_trace` reads it by default: seconds, and blocks of 16 tokens (`vllm/benchmarks/datasets`, since pull
+    /// request 39795).
+    #[must_use]
+    pub const fn timed_trace() -> Self {
+        Self::Mooncake { block: NonZeroU64::MIN.saturating_add(15), tick: Nanos::from_secs(1) }
     }
 
     /// The columns that are read, where there are columns.
@@ -187,7 +210,10 @@ impl<R: BufRead> TraceReader<R> {
         match (self.format, &mut self.table) {
             (TraceFormat::Azure, Some(table)) => AZURE.read(table.row(line)?),
             (TraceFormat::BurstGpt, Some(table)) => BURSTGPT.read(table.row(line)?),
-            _ => mooncake::read(line, (detail == RecordDetail::Whole).then_some(blocks)),
+            (TraceFormat::Mooncake { tick, .. }, _) => {
+                mooncake::read(line, tick, (detail == RecordDetail::Whole).then_some(blocks))
+            }
+            _ => Err(LineFault::at("header", line, "a header")),
         }
     }
 
@@ -200,12 +226,14 @@ impl<R: BufRead> TraceReader<R> {
                 return Err(LineFault { field, found: length.to_string(), expected });
             }
         }
-        if let TraceFormat::Mooncake { block } = self.format {
+        if let TraceFormat::Mooncake { block, .. } = self.format {
             let most = row.input.div_ceil(block.get());
             if blocks.len() as u64 > most {
                 let found = format!("{} blocks", blocks.len());
-                let expected =
-                    format!("at most {most}, {} tokens being blocks of {block}", row.input);
+                let expected = format!(
+                    "at most {most}, {} tokens being blocks of {block} (the trace may have blocks of another size)",
+                    row.input
+                );
                 return Err(LineFault { field: "hash_ids", found, expected });
             }
         }

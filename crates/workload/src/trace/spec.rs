@@ -108,7 +108,7 @@ impl TraceSpec {
     /// How many tokens one id stands for.
     pub(super) const fn block(&self) -> NonZeroU64 {
         match self.format {
-            TraceFormat::Mooncake { block } => block,
+            TraceFormat::Mooncake { block, .. } => block,
             TraceFormat::Azure | TraceFormat::BurstGpt => NonZeroU64::MIN,
         }
     }

@@ -101,6 +101,31 @@ fn each_field_of_a_custom_line_is_read() {
     assert_eq!(dataset.dropped, 0);
 }
 
+/// AIPerf's data files: `single_turn` and `multi_turn` lines. A `text` beside a prompt is somebody's own field.
+#[test]
+fn aiperfs_names_are_read_where_no_other_prompt_is_there() {
+    let lines = r#"{"text": "Explain", "output_length": 10}
+{"session_id": "s1", "turns": [{"text": "Hello", "delay": 0}, {"text": "More", "delay": 500}]}
+{"prompt": "Why?", "text": "a reference", "delay": "yesterday", "output_length": "long"}"#;
+    let read = Dataset::jsonl("aiperf.jsonl", lines.as_bytes()).unwrap().conversations;
+    let of = |turn: &Turn| (turn.prompt.clone(), turn.output_tokens.map(Tokens::get), turn.think);
+    let turns: Vec<_> = read.iter().flat_map(|own| &own.turns).map(of).collect();
+    let text = |text: &str| Prompt::Text(text.to_owned());
+    let wanted = [
+        (text("Explain"), Some(10), None),
+        (text("Hello"), None, Some(Nanos::ZERO)),
+        (text("More"), None, Some(Nanos::from_millis(500))),
+        (text("Why?"), None, None),
+    ];
+    assert_eq!(turns, wanted);
+    let bad = r#"{"text": ""}"#;
+    let error = Dataset::jsonl("bad.jsonl", bad.as_bytes()).unwrap_err().to_string();
+    assert_eq!(error, "bad.jsonl, line 1: field text is empty; expected at least one character");
+    let inputs = r#"{"data": [{"session_id": "x", "payloads": [{"model": "m"}]}]}"#;
+    let error = Dataset::jsonl("inputs.json", inputs.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("each of data[].payloads[] is the body of a line"), "{error}");
+}
+
 fn boat() -> Conversation {
     let dog = Prompt::Chat(vec![message(Role::User, "And for a dog? Schöner Name, bitte.")]);
     let model = shared("adapter-a");

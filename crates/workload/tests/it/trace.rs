@@ -119,7 +119,13 @@ fn what_has_no_id_is_like_nothing_else() {
         {"timestamp":0,"input_length":40,"output_length":1,"hash_ids":[1,2]}
         {"timestamp":0,"input_length":40,"output_length":1}"#;
     let block = NonZeroU64::new(16).unwrap();
-    let trace = trace(TraceSpec::new("file", TraceFormat::Mooncake { block }), text);
+    let trace = trace(
+        TraceSpec::new(
+            "file",
+            TraceFormat::Mooncake { block, tick: fizeau_core::Nanos::from_millis(1) },
+        ),
+        text,
+    );
     let sent = all(&trace);
     let [one, two, three] = [0, 1, 2].map(|n| ids(&sent[n].request.prompt));
     assert_eq!(one[..32], two[..32]);
@@ -320,7 +326,10 @@ fn a_block_counts_only_behind_the_same_blocks() {
         )
     });
     let block = NonZeroU64::new(10).unwrap();
-    let spec = TraceSpec::new("blocks", TraceFormat::Mooncake { block });
+    let spec = TraceSpec::new(
+        "blocks",
+        TraceFormat::Mooncake { block, tick: fizeau_core::Nanos::from_millis(1) },
+    );
     let mut cached = 0;
     for (number, (_, more)) in (1..).zip(cases) {
         cached += more;

@@ -1,6 +1,7 @@
 //! Reading traces: the same records however the bytes come, and errors that name the place.
 
 use std::io::{BufRead, BufReader, Read};
+use std::num::NonZeroU64;
 
 use fizeau_core::{Nanos, Tokens};
 use fizeau_workload::{TraceError, TraceFormat, TraceReader, TraceRecord};
@@ -113,15 +114,42 @@ fn wrong_json_deep_in_a_file_is_named() {
     );
 }
 
+/// vLLM's `timed_trace` is in seconds and has blocks of 16 tokens, where Mooncake's own has milliseconds and 512.
+#[test]
+fn a_trace_is_read_in_its_own_units() {
+    let line =
+        r#"{"timestamp": 3.5, "input_length": 40, "output_length": 2, "hash_ids": [1, 2, 3]}"#;
+    let record = &records(TraceFormat::timed_trace(), line)[0];
+    assert_eq!((record.at, record.blocks.len()), (Nanos::from_millis(3500), 3));
+    let said = message(TraceFormat::mooncake(), line);
+    let wanted = "found 3 blocks, expected at most 1, 40 tokens being blocks of 512 (the trace may have blocks of another size)";
+    assert!(said.ends_with(wanted), "{said}");
+    let block = NonZeroU64::new(16).unwrap();
+    let tick = Nanos::from_micros(26_400);
+    assert_eq!(
+        records(TraceFormat::Mooncake { block, tick }, line)[0].at,
+        Nanos::from_micros(92_400)
+    );
+    // A specification of before has no tick, and one of Mooncake's own is written as it was.
+    let text = r#"{"mooncake":{"block":512}}"#;
+    assert_eq!(serde_json::from_str::<TraceFormat>(text).unwrap(), TraceFormat::mooncake());
+    assert_eq!(serde_json::to_string(&TraceFormat::mooncake()).unwrap(), text);
+    let timed = serde_json::to_string(&TraceFormat::timed_trace()).unwrap();
+    assert_eq!(timed, r#"{"mooncake":{"block":16,"tick_ns":1000000000}}"#);
+    assert_eq!(serde_json::from_str::<TraceFormat>(&timed).unwrap(), TraceFormat::timed_trace());
+}
+
 #[test]
 fn each_fault_of_a_line_is_told_with_field_found_and_expected() {
     let mooncake = |line: &str| message(TraceFormat::mooncake(), line);
     let of = |fields: &str| mooncake(&format!("{{\"timestamp\":1,{fields}}}"));
     let cases = [
         (mooncake("[]"), "line 1: found `[]`, expected an object of JSON"),
+        (mooncake("{\"timestamp\":-5}"), "timestamp: found `-5`, expected a number such as 27482"),
+        // AIPerf's lines of a later turn.
         (
-            mooncake("{\"timestamp\":-5}"),
-            "timestamp: found `-5`, expected a number of milliseconds",
+            mooncake("{\"delay\":10,\"input_length\":1,\"output_length\":1}"),
+            "timestamp: found no such field, expected a number such as 27482 (a request that is due after another",
         ),
         (mooncake("{\"timestamp\":1"), ": found nothing more, expected a comma or a closing brace"),
         (of("\"output_length\":2"), "input_length: found no such field, expected a whole number"),

@@ -11,7 +11,7 @@ use fizeau::experiment::{
     TokenizerSpec, WorkloadSpec,
 };
 use fizeau::workload::{
-    ConversationUse, Length, RecordOrder, RecordReuse, Salt, Seed, TracePacing,
+    ConversationUse, Length, RecordOrder, RecordReuse, Salt, Seed, SharedPrefix, TracePacing,
 };
 
 use crate::args::{SamplingArgs, WorkloadArgs, refusal};
@@ -27,6 +27,11 @@ pub(crate) fn spec(args: &WorkloadArgs) -> Result<WorkloadSpec, Fail> {
     if !matches!(spec.source, PromptSource::Trace(_)) {
         spec.lengths = lengths::lengths(&args.lengths, &spec.source)?;
         spec.prefix = lengths::prefix(&args.prefix)?;
+        let of = &args.lengths;
+        let told = [&of.random_input_len, &of.length_preset, &of.length_pairs];
+        if spec.prefix == SharedPrefix::None && told.iter().all(|told| told.is_none()) {
+            spec.prefix = spec.source.usual_prefix();
+        }
         let sessions = &args.sessions;
         spec.turns = parsed(&sessions.turns).given_as("--turns")?;
         spec.think_time = parsed(&sessions.think_time).given_as("--think-time")?;
@@ -82,7 +87,10 @@ fn detail(source: &mut PromptSource, args: &WorkloadArgs) -> Result<(), Fail> {
                 records.format = RecordFormat::ShareGpt(ConversationUse::Conversation);
             }
         }
-        PromptSource::Trace(trace) => trace.repeat = repeat,
+        PromptSource::Trace(trace) => {
+            (trace.repeat, trace.block) = (repeat, data.timed_trace_chunk_hash_size);
+            trace.tick = data.timed_trace_sec_multiplier;
+        }
         _ => {}
     }
     Ok(())
@@ -149,9 +157,9 @@ pub(crate) fn say_notes(work: &PreparedWorkload, args: &WorkloadArgs) -> Result<
 pub(crate) fn tell_notes(notes: Vec<String>, args: &WorkloadArgs) {
     let path = args.data.dataset_path.as_ref().filter(|_| args.dataset_name == "sonnet");
     let sonnets = path.map(|path| {
-        let path = path.display();
         format!(
-            "--dataset-path {path} is not needed: --dataset-name sonnet has the sonnets built in"
+            "--dataset-path {} is not needed: --dataset-name sonnet has the sonnets built in",
+            path.display()
         )
     });
     let unread = sonnets.into_iter().chain(check::of_other_sets(args));
@@ -186,6 +194,7 @@ fn instead(name: &str) -> &'static str {
             "no images are made up; write requests that have some as JSON lines, whole bodies, and take --dataset-name \
              openai-batch --dataset-path FILE"
         }
+        "generated-shared-prefix" => "take random, with --prefix-groups N and --prefix-len TOKENS",
         _ => "this data set is not known",
     }
 }

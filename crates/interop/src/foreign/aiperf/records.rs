@@ -21,6 +21,8 @@ pub(super) struct Records {
     pub(super) tapes: Vec<Tape>,
     /// When the first of them was due or sent, since 1970.
     pub(super) epoch_unix_ns: Option<u64>,
+    /// Whether each says of which session it is.
+    pub(super) has_sessions: bool,
     /// What is not known because of that.
     pub(super) not_known: Vec<UnknownFact>,
 }
@@ -40,6 +42,8 @@ struct Metadata {
     credit_issued_ns: Option<u64>,
     benchmark_phase: Lenient<String>,
     was_cancelled: Lenient<bool>,
+    session_num: Lenient<u64>,
+    turn_index: Lenient<u32>,
 }
 
 /// Latencies in milliseconds, once they are put into these.
@@ -51,6 +55,10 @@ struct Metrics {
     inter_chunk_latency: Option<Single<Vec<Option<f64>>>>,
     input_sequence_length: Option<Single<u64>>,
     output_sequence_length: Option<Single<u64>>,
+    #[serde(default)]
+    usage_prompt_cache_read_tokens: Lenient<Single<u64>>,
+    #[serde(default)]
+    reasoning_token_count: Lenient<Single<u64>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -58,6 +66,7 @@ struct ErrorDetails {
     #[serde(rename = "type")]
     kind: Lenient<String>,
     message: Lenient<String>,
+    code: Lenient<u64>,
 }
 
 impl Metrics {
@@ -113,7 +122,13 @@ pub(super) fn read(file: &ForeignFile<'_>) -> Result<Records, ForeignError> {
             "the file has the sum of a reply; it is spread over its events",
         ),
         UnknownFact::new("the requested length of each reply", "not in the file"),
-        UnknownFact::new("warm-up", "requests of a warm-up are left out"),
+        UnknownFact::new(
+            "warm-up",
+            match records.len() - all.len() {
+                0 => "no request of a warm-up is in the file".to_owned(),
+                left => format!("{left} requests of a warm-up are left out"),
+            },
+        ),
     ];
     let tapes = match all.iter().all(Request::has_events) {
         true => tapes(&all, &records)?,
@@ -125,7 +140,8 @@ pub(super) fn read(file: &ForeignFile<'_>) -> Result<Records, ForeignError> {
         }
     };
     let epoch_unix_ns = all.iter().map(Request::first_ns).min();
-    Ok(Records { all, tapes, epoch_unix_ns, not_known })
+    let has_sessions = all.iter().all(|request| request.metadata.session_num.0.is_some());
+    Ok(Records { all, tapes, epoch_unix_ns, has_sessions, not_known })
 }
 
 impl Request {
@@ -140,13 +156,26 @@ impl Request {
 
     /// What went wrong; none if nothing did.
     fn error(&self) -> Option<String> {
+        if self.is_called_off() {
+            let why = self.error.as_ref().and_then(|error| error.message.0.as_deref());
+            return Some(format!("cancelled: {}", why.unwrap_or("by the client")));
+        }
         let words = |error: &ErrorDetails| {
             let words = [&error.kind, &error.message].map(|part| part.0.clone());
             words.into_iter().flatten().collect::<Vec<_>>().join(": ")
         };
-        let is_off = self.metadata.was_cancelled.0 == Some(true);
-        let off = || is_off.then(|| "cancelled by the client".to_owned());
-        self.error.as_ref().map(words).or_else(off)
+        self.error.as_ref().map(words)
+    }
+
+    /// Whether the client cancelled it: that is an error in the file too.
+    fn is_called_off(&self) -> bool {
+        self.metadata.was_cancelled.0 == Some(true)
+    }
+
+    /// The status of the server's reply, where that is what went wrong: the code of what the client itself cancelled is made up.
+    fn status(&self) -> Option<u16> {
+        let code = self.error.as_ref().filter(|_| !self.is_called_off())?.code.0?;
+        u16::try_from(code).ok().filter(|code| (400..600).contains(code))
     }
 
     /// Whether each of its events is known: a reply of one event has no gap.
@@ -172,6 +201,7 @@ impl Request {
 
     fn seen(&self, epoch: u64) -> Seen {
         let Metadata { request_start_ns, request_end_ns, credit_issued_ns, .. } = self.metadata;
+        let Metadata { session_num, turn_index, .. } = &self.metadata;
         let seconds = |ns: u64| ns.saturating_sub(epoch) as f64 / 1e9;
         let gaps = of(&self.metrics.inter_chunk_latency).into_iter().flatten().flatten();
         let error = self.error();
@@ -180,13 +210,16 @@ impl Request {
             sent: seconds(request_start_ns),
             ttft: self.ms("time_to_first_token").map(|ms| ms / 1e3),
             gaps: gaps.map(|ms| ms / 1e3).collect(),
-            tokens: Vec::new(),
             end: Some(request_end_ns.saturating_sub(request_start_ns) as f64 / 1e9),
             input: of(&self.metrics.input_sequence_length),
             output: of(&self.metrics.output_sequence_length).unwrap_or_default(),
             is_failed: error.is_some(),
             error: error.unwrap_or_default(),
-            text: None,
+            status: self.status(),
+            turn: session_num.0.map(|session| (session, turn_index.0.unwrap_or_default())),
+            cached: of(&self.metrics.usage_prompt_cache_read_tokens.0),
+            reasoning: of(&self.metrics.reasoning_token_count.0),
+            ..Seen::default()
         }
     }
 }
@@ -239,6 +272,7 @@ pub(super) fn level(file: &ForeignFile<'_>) -> Result<ImportedLevel, ForeignErro
             held_back: None,
         },
         not_known,
+        has_sessions: records.has_sessions,
         epoch_unix_ns: records.epoch_unix_ns,
         tapes: records.tapes,
         ..ImportedLevel::of(source(file, "aiperf", TOOL), "{}".to_owned())

@@ -1,6 +1,7 @@
 //! AIPerf's figures of a run.
 
 use fizeau_core::Tape;
+use fizeau_metrics::GoodputGoals;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -34,6 +35,7 @@ struct Config {
     models: Lenient<Models>,
     endpoint: Lenient<Endpoint>,
     datasets: Lenient<Vec<Dataset>>,
+    slos: Lenient<Map<String, Value>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -105,14 +107,15 @@ pub(super) fn level(
             ..source(file, "aiperf", TOOL)
         },
         load: config.load(records.map(|records| records.tapes.as_slice()).unwrap_or_default()),
+        counts,
+        not_known: not_known(record, records, config.goals().is_some()),
+        has_sessions: records.is_some_and(|records| records.has_sessions),
+        epoch_unix_ns: records.and_then(|records| records.epoch_unix_ns),
+        tapes: records.map(|records| records.tapes.clone()).unwrap_or_default(),
         about: ImportedAbout {
             date: document.start_time.0,
             ..config.about(document.run_info.0.unwrap_or_default())
         },
-        counts,
-        not_known: not_known(record, records),
-        epoch_unix_ns: records.and_then(|records| records.epoch_unix_ns),
-        tapes: records.map(|records| records.tapes.clone()).unwrap_or_default(),
         ..blank(record, file, "aiperf")
     };
     Ok(sheet.finish(level))
@@ -208,6 +211,13 @@ impl Config {
         .with_burstiness(burstiness)
     }
 
+    /// Its goals of single requests as ours; none where it has none, or one of a figure that cannot have one here.
+    fn goals(&self) -> Option<String> {
+        let goals = self.slos.0.as_ref()?.iter().map(|(name, limit)| format!("{name}:{limit}"));
+        let goals: GoodputGoals = goals.collect::<Vec<_>>().join(" ").parse().ok()?;
+        (!goals.is_empty()).then(|| goals.to_string())
+    }
+
     fn about(self, info: RunInfo) -> ImportedAbout {
         let text = |text: Option<&String>| text.filter(|text| !text.is_empty()).cloned();
         let endpoint = self.endpoint.0.as_ref();
@@ -226,6 +236,7 @@ impl Config {
             backend: endpoint.and_then(|endpoint| text(endpoint.kind.0.as_ref())),
             dataset: name(datasets).or_else(|| text(datasets?.first()?.kind.0.as_ref())),
             label: info.run_label.0,
+            goodput: self.goals(),
             settings: varied.into_iter().filter_map(setting).collect(),
             ..ImportedAbout::default()
         }
@@ -239,7 +250,7 @@ fn due_rate(tapes: &[Tape]) -> Option<f64> {
     (span > 0.0).then(|| (tapes.len() - 1) as f64 / span)
 }
 
-fn not_known(record: &Record<'_>, records: Option<&Records>) -> Vec<UnknownFact> {
+fn not_known(record: &Record<'_>, records: Option<&Records>, has_goals: bool) -> Vec<UnknownFact> {
     let mut all = match records {
         None => vec![UnknownFact::new(
             "tapes",
@@ -257,8 +268,10 @@ fn not_known(record: &Record<'_>, records: Option<&Records>) -> Vec<UnknownFact>
         "AIPerf's effective_* weigh the edges of the run by a rule of their own",
     ));
     if record.has("goodput") {
-        let why =
-            "AIPerf accepts any metric as a goal; goodput is computed from each request instead";
+        let why = match has_goals {
+            true => "AIPerf takes it of other requests; it is computed from each request instead",
+            false => "its goals are none that a request can have here: AIPerf accepts any metric",
+        };
         all.push(UnknownFact::new("goodput", why));
     }
     all

@@ -85,19 +85,35 @@ fn config(level: &ExportLevel<'_>, requests: usize) -> Value {
         }
     }
     let kind = level.request_format();
-    json!({
+    let mut config = json!({
         "models": {"items": [{"name": run.model_id}]},
         "endpoint": {"urls": ["http://localhost"], "type": kind, "streaming": true},
         "datasets": [{"name": level.dataset, "type": "synthetic"}],
         "phases": [phase],
-    })
+    });
+    // It has no word for other goals.
+    if let Some(goals) = level.goals.simple().filter(|_| !level.goals.is_empty()) {
+        let limits = [
+            ("time_to_first_token", goals.ttft),
+            ("inter_token_latency", goals.tpot),
+            ("request_latency", goals.e2el),
+        ];
+        let limits = limits.into_iter().filter_map(|(name, limit)| Some((name, limit?.get())));
+        config["slos"] = limits.collect();
+    }
+    config
 }
 
 fn failure(tape: &Tape) -> Option<Value> {
     match &tape.outcome {
         Outcome::Complete(_) => None,
         Outcome::Failed(failure) => {
-            Some(json!({"type": failure.class.as_str(), "message": failure.detail.to_string()}))
+            let mut error =
+                json!({"type": failure.class.as_str(), "message": failure.detail.to_string()});
+            if let Some(status) = failure.status {
+                error["code"] = json!(status);
+            }
+            Some(error)
         }
     }
 }
@@ -119,16 +135,18 @@ fn errors(tapes: &[&Tape]) -> Value {
 pub(super) fn records(level: &ExportLevel<'_>) -> String {
     let tapes = lists::by_request(level.tapes);
     let epoch = level.epoch_unix.map_or(0, Nanos::as_nanos);
-    let lines = tapes.iter().enumerate().map(|(index, tape)| record(index, tape, epoch));
+    let lines = tapes.iter().map(|tape| record(tape, epoch));
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-fn record(index: usize, tape: &Tape, epoch: u64) -> Value {
+fn record(tape: &Tape, epoch: u64) -> Value {
     let wall = |at: Stamp| epoch.saturating_add(at.saturating_since(Stamp::EPOCH).as_nanos());
     let sent = by_vllm::sent(tape);
     let mut record = json!({
         "metadata": {
-            "session_num": index,
+            "session_num": tape.session.0,
+            "conversation_id": format!("session_{:06}", tape.session.0),
+            "x_correlation_id": format!("{}", tape.session.0),
             "x_request_id": format!("{}", tape.request.0),
             "turn_index": tape.turn,
             "credit_issued_ns": wall(tape.marks.intended),
@@ -165,5 +183,8 @@ fn own_metrics(tape: &Tape) -> Value {
     }
     put("input_sequence_length", json!(tape.input_tokens().map(Tokens::get)), "tokens");
     put("output_sequence_length", json!(request.output_tokens), "tokens");
+    let usage = tape.usage.unwrap_or_default();
+    put("usage_prompt_cache_read_tokens", json!(usage.cached_tokens.map(Tokens::get)), "tokens");
+    put("reasoning_token_count", json!(usage.reasoning_tokens.map(Tokens::get)), "tokens");
     Value::Object(all)
 }

@@ -28,19 +28,38 @@ struct Sent {
 /// A request as the file has it.
 #[derive(Debug, Deserialize)]
 pub(super) struct Request {
+    #[serde(default)]
     info: Info,
     input_metrics: Option<Usage>,
     output_metrics: Option<Usage>,
     output: Lenient<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Info {
-    timings: Timings,
+    // What version 0.3 and those before it have in place of `info` and the metrics of its parts.
+    #[serde(default)]
+    scheduler_info: Lenient<Scheduled>,
+    start_time: Option<f64>,
+    end_time: Option<f64>,
+    first_token_time: Option<f64>,
+    last_token_time: Option<f64>,
+    prompt_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    #[serde(default)]
     error: Lenient<String>,
 }
 
 #[derive(Debug, Deserialize)]
+struct Scheduled {
+    targeted_start_time: Lenient<f64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Info {
+    #[serde(default)]
+    timings: Timings,
+    #[serde(default)]
+    error: Lenient<String>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
 struct Timings {
     /// Its scheduler may start before the zero of its clock: a time below zero is no time at which a request was due.
     #[serde(default)]
@@ -73,7 +92,8 @@ impl Requests {
         let mut failed = 0;
         for request in groups.errored.into_iter().flatten() {
             failed += 1;
-            let error = request.info.error.0.clone().unwrap_or_default();
+            let error = request.info.error.0.as_ref().or(request.error.0.as_ref());
+            let error = error.cloned().unwrap_or_default();
             all.extend(request.sent(Some(error)));
         }
         Ok(Self { all, failed })
@@ -159,30 +179,47 @@ impl Sent {
             sent: self.start - epoch,
             ttft: first.map(|first| (first - self.start).max(0.0)),
             gaps: (0..later).map(|_| gap).collect(),
-            tokens: Vec::new(),
             end: Some((self.end - self.start).max(0.0)),
             input: self.input,
             output: self.output,
             error: self.error.clone().unwrap_or_default(),
             is_failed: self.error.is_some(),
             text: self.text.clone(),
+            ..Seen::default()
         }
     }
 }
 
 impl Request {
+    /// As any version has them. Version 0.3 does not say how many chunks a reply had; one for each token stands in.
+    fn timings(&self) -> Timings {
+        if self.info.timings.request_start.is_some() || self.start_time.is_none() {
+            return self.info.timings.clone();
+        }
+        let targeted = self.scheduler_info.0.as_ref().and_then(|own| own.targeted_start_time.0);
+        Timings {
+            targeted_start: Lenient(targeted),
+            request_start: self.start_time,
+            first_token_iteration: self.first_token_time,
+            last_token_iteration: self.last_token_time,
+            request_end: self.end_time,
+            resolve_end: None,
+            token_iterations: self.output_tokens,
+        }
+    }
+
     /// None of a request that was never sent.
     fn sent(self, error: Option<String>) -> Option<Sent> {
         let tokens =
             |usage: Option<Usage>| usage.and_then(|own| own.total_tokens.or(own.text_tokens));
-        let timings = self.info.timings;
+        let timings = self.timings();
         let start = timings.request_start?;
         let end = timings.request_end.or(timings.resolve_end).or(timings.last_token_iteration);
         let chunks = timings.token_iterations.unwrap_or_default();
         Some(Sent {
             start,
             end: end.unwrap_or(start),
-            input: tokens(self.input_metrics),
+            input: tokens(self.input_metrics).or(self.prompt_tokens),
             output: tokens(self.output_metrics).unwrap_or(chunks),
             error,
             text: self.output.0,

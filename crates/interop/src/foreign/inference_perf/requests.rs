@@ -179,7 +179,6 @@ impl Request {
         let (start, end) = (self.start_time, self.end_time);
         let gaps = times.iter().zip(times.iter().skip(1)).map(|(from, to)| (to - from).max(0.0));
         Seen {
-            intended: None,
             sent: start,
             ttft: times.first().map(|first| (first - start).max(0.0)),
             gaps: gaps.collect(),
@@ -192,7 +191,7 @@ impl Request {
             output: reply.output_tokens.unwrap_or(tokens),
             is_failed: error.is_some(),
             error: error.unwrap_or_default(),
-            text: None,
+            ..Seen::default()
         }
     }
 }

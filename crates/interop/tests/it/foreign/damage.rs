@@ -81,6 +81,10 @@ fn a_field_that_is_missing_is_named() {
         [("vllm.json", "vllm bench serve"), ("sglang-detailed.jsonl", "SGLang bench_serving")]
     {
         for field in needed {
+            // Early versions of SGLang's do not write it.
+            if (name, field) == ("sglang-detailed.jsonl", "request_throughput") {
+                continue;
+            }
             let mut file = record(name);
             file.as_object_mut().unwrap().remove(field);
             let error = import(name, file.to_string().as_bytes()).unwrap_err().to_string();

@@ -133,17 +133,21 @@ fn names() -> String {
 fn key(name: &str) -> &str {
     match name {
         "time_to_first_token" => "ttft",
+        "time_to_first_output_token" => "first_visible",
         "inter_token_latency" => "tpot",
         "request_latency" => "e2el",
         own => own,
     }
 }
 
-/// For a word that others use of the gaps: a reply has many of them.
+/// For a word that others use of the gaps, of which a reply has many, and for AIPerf's for a rate where ours is a time.
 fn hint(unknown: &[String]) -> &'static str {
-    if unknown.iter().any(|name| name == "itl") {
-        "; a reply has many gaps: `itl_p99` is the p99 of its own"
-    } else {
-        ""
+    let has = |word: &str| unknown.iter().any(|name| name == word);
+    match () {
+        () if has("itl") => "; a reply has many gaps: `itl_p99` is the p99 of its own",
+        () if has("output_token_throughput_per_user") => {
+            "; so many tokens a second are 1000 milliseconds shared over them: 50 are `tpot:20`"
+        }
+        () => "",
     }
 }

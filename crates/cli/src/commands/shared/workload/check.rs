@@ -15,24 +15,21 @@ pub(super) fn check_flags(args: &WorkloadArgs, source: &PromptSource) -> Result<
     match &args.data.dataset_path {
         None if is_file => bail!("--dataset-path: name the file of --dataset-name {name}"),
         Some(path) if !is_file && *source != PromptSource::Sonnet => {
-            let path = path.display();
             bail!(
-                "--dataset-path {path}: --dataset-name {name} makes its prompts up and reads no \
-                 file"
+                "--dataset-path {}: --dataset-name {name} makes its prompts up and reads no file",
+                path.display()
             );
         }
         _ => {}
     }
     let has_own_lengths = !matches!(source, PromptSource::Random | PromptSource::Sonnet);
     let is_vllm = matches!(source, PromptSource::VllmRandom(_));
+    let is_sglang = args.lengths.range_ratio_style != RangeStyle::Vllm;
     let is_shared = matches!(source, PromptSource::Records(of) if matches!(of.format, RecordFormat::ShareGpt(_)));
     let refused = [
         (args.lengths.length_preset.is_some() && has_own_lengths, "--length-preset"),
         (args.lengths.length_pairs.is_some() && has_own_lengths, "--length-pairs"),
-        (
-            args.lengths.range_ratio_style != RangeStyle::Vllm && is_vllm,
-            "--range-ratio-style sglang",
-        ),
+        (is_sglang && is_vllm, "--range-ratio-style sglang"),
         (args.prefix.prefix_groups.is_some() && has_own_lengths, "--prefix-groups"),
         (args.sessions.turns.is_some() && has_own_lengths, "--turns"),
         (args.sessions.think_time.is_some() && is_times, "--think-time"),
@@ -74,30 +71,21 @@ fn refuse(flags: &[(bool, &str)], dataset: &str) -> Result<(), Fail> {
 /// vLLM's flags of one data set, which say so by their names, do nothing beside another, as there. Those that are given so, in words.
 pub(super) fn of_other_sets(args: &WorkloadArgs) -> Vec<String> {
     let (name, data) = (args.dataset_name.as_str(), &args.data);
-    let is_repetition = name == "prefix_repetition";
-    let takes_custom = matches!(name, "custom" | "openai-batch");
-    let unused = [
-        (data.sharegpt_output_len.is_some() && name != "sharegpt", "--sharegpt-output-len"),
-        (data.custom_output_len.is_some() && !takes_custom, "--custom-output-len"),
-        (
-            data.prefix_repetition_prefix_len != 256 && !is_repetition,
-            "--prefix-repetition-prefix-len",
-        ),
-        (
-            data.prefix_repetition_suffix_len != 256 && !is_repetition,
-            "--prefix-repetition-suffix-len",
-        ),
-        (
-            data.prefix_repetition_num_prefixes.get() != 10 && !is_repetition,
-            "--prefix-repetition-num-prefixes",
-        ),
-        (
-            data.prefix_repetition_output_len != 128 && !is_repetition,
-            "--prefix-repetition-output-len",
-        ),
+    let (repetition, timed) = ("prefix_repetition", "mooncake timed_trace");
+    let is_odd = data.prefix_repetition_num_prefixes.get() != 10;
+    let flags = [
+        (data.sharegpt_output_len.is_some(), "--sharegpt-output-len", "sharegpt"),
+        (data.custom_output_len.is_some(), "--custom-output-len", "custom openai-batch"),
+        (data.prefix_repetition_prefix_len != 256, "--prefix-repetition-prefix-len", repetition),
+        (data.prefix_repetition_suffix_len != 256, "--prefix-repetition-suffix-len", repetition),
+        (is_odd, "--prefix-repetition-num-prefixes", repetition),
+        (data.prefix_repetition_output_len != 128, "--prefix-repetition-output-len", repetition),
+        (data.timed_trace_sec_multiplier.is_some(), "--timed-trace-sec-multiplier", timed),
+        (data.timed_trace_chunk_hash_size.is_some(), "--timed-trace-chunk-hash-size", timed),
     ];
-    let unused = unused.into_iter().filter(|(is_given, _)| *is_given);
-    unused.map(|(_, flag)| format!("{flag} has no effect with --dataset-name {name}")).collect()
+    let is_of_other = |sets: &str| sets.split(' ').all(|set| set != name);
+    let given = flags.into_iter().filter(|(is_given, _, sets)| *is_given && is_of_other(sets));
+    given.map(|(_, flag, _)| format!("{flag} has no effect with --dataset-name {name}")).collect()
 }
 
 /// What `--vocab-size` is by default.
