@@ -164,6 +164,6 @@ pub enum VerdictConcern {
     SpeedOfLight,
     /// That the level did not run to its end.
     Ending,
-    /// Shards of a run, one by itself or all together.
+    /// Shards of a run that were merged.
     Shards,
 }

@@ -57,12 +57,12 @@ pub enum StoredError {
     #[error("{path}: several configurations side by side, which its report.html shows; name one: {path}/configuration-01", path = .0.display())]
     Configurations(PathBuf),
     /// It holds the parts of the shards of a run, each a run by itself.
-    #[error("{path}: parts of a run of several shards, each in a folder of its own; name the folder of the whole run, or put the \
-     parts together with `fizeau merge {path}/*`", path = .0.display())]
+    #[error("{path}: parts of a run of several shards, each in a folder of its own; name the folder of the whole run, or, to merge \
+     them, each of them: {path}/*", path = .0.display())]
     Parts(PathBuf),
     /// It is the part of one shard of a run, where a whole run is asked for.
-    #[error("{} is the part of shard {shard} alone: the endpoint had the load of all {} shards, so that its figures are not what one \
-     server did; name the folder of the whole run, or put the parts together with `fizeau merge`", path.display(), shard.count())]
+    #[error("{} is the part of shard {shard} alone: the endpoint had the load of all {} shards, which its figures do not \
+     show; name the folder of the whole run, or merge the parts of all shards and name what comes of it", path.display(), shard.count())]
     Part {
         /// The folder.
         path: PathBuf,

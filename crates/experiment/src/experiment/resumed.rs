@@ -39,6 +39,6 @@ impl<K: EndpointKind> Experiment<K> {
 /// Of how many shards the run in `folder` is, by the folders of their parts; none where there are none.
 fn shards_of(folder: &Path) -> Option<u64> {
     let parts = fs::read_dir(folder.join("shards")).ok()?;
-    let names = parts.filter_map(|part| part.ok()?.file_name().into_string().ok());
-    names.filter_map(|name| name.split_once("-of-")?.1.parse().ok()).next()
+    let mut names = parts.filter_map(|part| part.ok()?.file_name().into_string().ok());
+    names.find_map(|name| name.split_once("-of-")?.1.parse().ok())
 }

@@ -153,14 +153,15 @@ impl ShardGroup {
             if let Some(cut) = cut {
                 let name = level.name();
                 return Err(of(format!(
-                    "its tapes of the level {name} are {cut}, which is finished at shard 0"
+                    "its tapes of the level {name}, which is finished at shard 0, are {cut}"
                 )));
             }
         }
         Ok(())
     }
 
-    /// Refuses to take part where shard 0 goes on with a run and this shard, which `resumes` one or none, was not told to, or the other way round.
+    /// Refuses to take part where shard 0 goes on with a run and this shard, which `resumes` one or none, was not told to, or the other
+    /// way round.
     pub(crate) fn check_same_resume(&self, resumes: Option<&Path>) -> Result<(), ShardError> {
         if resumes.is_some() == self.is_resumed() {
             return Ok(());

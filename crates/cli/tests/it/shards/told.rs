@@ -21,6 +21,10 @@ fn at(urls: [&str; 2], out: &str) -> Vec<Ended> {
     ends(urls.into_iter().enumerate().map(one).collect())
 }
 
+fn with<'a>(line: &[&'a str], more: [&'a str; 2]) -> Vec<&'a str> {
+    line.iter().copied().chain(more).collect()
+}
+
 #[test]
 fn an_endpoint_that_one_shard_cannot_use_is_told_to_the_others() {
     let scratch = Scratch::new("shards-endpoint");
@@ -95,9 +99,6 @@ fn a_sweep_goes_on_by_as_many_as_began_it() {
     let (url, out) = (format!("http://{}", server.addr()), scratch.path("run"));
     let words = "sweep --model m --levels 1,2 --num-prompts 12 --num-warmups 2 --random-input-len 8 --random-output-len 6 --base-url";
     let line: Vec<&str> = words.split(' ').chain([&*url]).collect();
-    fn with<'a>(line: &[&'a str], more: [&'a str; 2]) -> Vec<&'a str> {
-        line.iter().copied().chain(more).collect()
-    }
     let meet = || format!("127.0.0.1:{}", free_port());
     let begun = with(&line, ["--out", &out]);
     for ended in together(&begun, 2, &meet()) {
@@ -130,9 +131,9 @@ fn a_sweep_goes_on_by_as_many_as_began_it() {
     fs::write(&tapes, &text[..text.len() / 2]).unwrap();
     for ended in together(&resumed, 2, &meet()) {
         assert_eq!(ended.code, Some(5), "{ended:?}");
-        let named =
-            ended.err.contains("shard 1/2") && ended.err.contains("concurrency-0002 are cut");
-        assert!(named, "{}", ended.err);
+        for named in ["shard 1/2", "the level concurrency-0002", "are cut"] {
+            assert!(ended.err.contains(named), "{named}: {}", ended.err);
+        }
     }
     // A part is not what its endpoint did, and says so.
     let part = format!("{out}/shards/0-of-2");
