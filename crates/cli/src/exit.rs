@@ -61,7 +61,7 @@ impl Display for Fail {
 impl std::error::Error for Fail {}
 
 impl Fail {
-    fn new(exit: Exit, message: impl Display) -> Self {
+    pub(crate) fn new(exit: Exit, message: impl Display) -> Self {
         // The system's number for an error says nothing that its words do not.
         let message = message.to_string();
         let mut parts = message.split(" (os error ");

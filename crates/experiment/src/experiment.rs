@@ -4,6 +4,7 @@ mod handle;
 mod kind;
 mod preflight;
 mod prepared;
+mod resumed;
 mod sharded;
 
 use std::path::PathBuf;

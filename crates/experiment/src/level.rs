@@ -9,7 +9,7 @@ use fizeau_core::{LevelLoad, Nanos};
 use fizeau_harness::{DriveLimits, LevelRun, Measure, PlannedLevel, Probe, StartGate};
 use fizeau_metrics::Precision;
 use fizeau_record::{
-    Checklist, LevelPlan, LevelReport, RunFolder, SpeedOfLightReference, SweepReport,
+    Checklist, LevelPlan, LevelReport, RunFolder, SpeedOfLightReference, SweepReport, shard_alone,
 };
 use fizeau_workload::{Pacing, Plan, Shard};
 
@@ -225,6 +225,7 @@ impl PreparedLevel {
             repeated: repeated.as_deref(),
         };
         let mut report = context.report(run, tallies, self.level_load);
+        shard_alone(self.settings.shard).into_iter().for_each(|reason| report.validity.add(reason));
         report.checklist = Some(Checklist::of(&self.basis.setup, std::slice::from_ref(&report)));
         report
     }

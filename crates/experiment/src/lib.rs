@@ -112,11 +112,11 @@ pub use search::{
     SearchSettings, SearchStep, SearchTrial,
 };
 pub use shards::{
-    AbsenceReason, EnvironmentVariables, LateShardStart, MEETING_VARIABLES, MeetingPoint,
-    MeetingPointError, PlanMismatch, RunShards, SHARD_VARIABLES, ShardAbsence, ShardError,
-    ShardFault, ShardGroup, ShardIdentity, ShardIdentityError, ShardMismatch, ShardOffer,
-    ShardRequest, ShardRequestError, ShardSecret, ShardSource, ShardSpec, ShardWait, ShardWaits,
-    StartTime, StartTimeError,
+    AbsenceReason, EnvironmentVariables, LateShardStart, MEETING_VARIABLES, MeasuredParts,
+    MeetingPoint, MeetingPointError, PlanMismatch, RunShards, SHARD_VARIABLES, ShardAbsence,
+    ShardError, ShardFault, ShardGroup, ShardIdentity, ShardIdentityError, ShardMismatch,
+    ShardOffer, ShardRequest, ShardRequestError, ShardSecret, ShardSource, ShardSpec, ShardWait,
+    ShardWaits, StartTime, StartTimeError,
 };
 #[cfg(feature = "http")]
 pub use simulated::EmbeddedEngine;

@@ -21,7 +21,7 @@ mod start_at;
 mod waiting;
 mod waits;
 
-pub use absence::{AbsenceReason, ShardAbsence};
+pub use absence::{AbsenceReason, MeasuredParts, ShardAbsence};
 pub(crate) use absence::{AbsenceTime, LostShard};
 pub use error::{LateShardStart, PlanMismatch, ShardError, ShardFault, ShardMismatch};
 pub(crate) use group::Gate;

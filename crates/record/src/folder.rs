@@ -95,7 +95,7 @@ impl FolderError {
 pub struct RunFolder {
     path: PathBuf,
     /// None where nobody is kept out.
-    _claim: Option<Arc<FolderClaim>>,
+    claim: Option<Arc<FolderClaim>>,
 }
 
 impl RunFolder {
@@ -134,7 +134,7 @@ impl RunFolder {
     /// The folder of a run that is there already, which others may write into too.
     #[must_use]
     pub fn again(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), _claim: None }
+        Self { path: path.into(), claim: None }
     }
 
     /// Sets a level's folder within this one aside, under a name that no level has: `concurrency-0008-partial`. Nothing happens if

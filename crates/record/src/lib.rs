@@ -152,7 +152,7 @@ pub use setup::{
 };
 pub use shards::{
     ClockAxis, ClockReading, ClockSource, MergeDoubt, MissingShards, ShardHealth, ShardRecord,
-    ShardsReport, TailShares,
+    ShardsReport, TailShares, shard_alone,
 };
 pub use stored::{
     MergedTapes, StoredEnding, StoredError, StoredLevel, StoredRun, StoredTapes, TruncatedTail,

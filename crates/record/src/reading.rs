@@ -17,6 +17,7 @@ mod views;
 
 use fizeau_metrics::{GoodputGoals, LevelTally, ShapeTally, Slo, WindowChoice, WindowEnd};
 use fizeau_roofline::{Device, HourlyRate};
+use fizeau_workload::Shard;
 
 use crate::{
     DocumentFields, GoalSource, LevelDetail, LevelReport, Profile, ProfileChoice, RunSetup,
@@ -95,6 +96,9 @@ pub struct ReadRun {
     pub unmeasured: Vec<Unmeasured>,
     /// Whether the run is a search.
     pub is_search: bool,
+    /// Which part of a run of several shards it is; none of a whole run. Its levels are of the loads that fell to it, so that two of one
+    /// load are no repeats: the endpoint had another.
+    pub part: Option<Shard>,
     /// The run at the operating point, after all levels; of a search its long levels, rising.
     pub sustained: Vec<LevelReport>,
     /// What the speed of light is computed from; none where model or device are not known.
@@ -243,7 +247,8 @@ impl<'a> RunReader<'a> {
     /// # Errors
     /// If `sweep.json` cannot be read or is of another schema.
     pub fn together(&self, levels: Vec<ReadLevel>) -> Result<ReadRun, StoredError> {
-        let is_alone = levels.len() == 1;
+        let part = self.run.document().part();
+        let is_alone = levels.len() == 1 || part.is_some();
         let (sustained, levels): (Vec<ReadLevel>, Vec<ReadLevel>) =
             levels.into_iter().partition(|level| !is_alone && is_sustained_folder(&level.name));
         let mut setup = self.run.document().setup.clone();
@@ -279,12 +284,14 @@ impl<'a> RunReader<'a> {
             // A sweep has one long level; a search that was killed, as many as it came to.
             is_search: self.run.path().join(file::SEARCH).is_file()
                 || (sweep.is_none() && sustained.len() > 1),
+            part,
             sustained: sustained.into_iter().map(|level| level.report).collect(),
             reference: self.reference.clone(),
             price,
             ending: match sweep {
                 Some(stored) => stored.ending,
-                None if self.run.is_sweep() => SweepEnding::Unfinished,
+                // What came of all of it shard 0 has.
+                None if self.run.is_sweep() && part.is_none() => SweepEnding::Unfinished,
                 None => SweepEnding::Complete,
             },
         })
@@ -323,7 +330,7 @@ impl ReadRun {
     #[must_use]
     pub fn one_a_load(&self) -> Vec<LevelReport> {
         let is_of_sweep = |at: &LevelReport| at.folder.as_deref().is_some_and(is_level_folder);
-        match self.levels.iter().all(is_of_sweep) {
+        match self.part.is_none() && self.levels.iter().all(is_of_sweep) {
             true => {
                 let (setup, levels) = (self.setup.clone(), self.levels.clone());
                 let report = match &self.slo {
@@ -347,6 +354,7 @@ impl ReadRun {
                 let report = SweepReport::of_search(self.setup, self.levels, self.sustained, slo);
                 (None, report)
             }
+            slo if self.part.is_some() => (None, SweepReport::new(self.setup, self.levels, slo)),
             slo => {
                 let sustained = self.sustained.into_iter().next();
                 (sustained, SweepReport::of_runs(self.setup, self.levels, slo))

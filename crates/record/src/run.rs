@@ -12,7 +12,7 @@ pub use requested::{RequestTimeouts, RequestedLength, RequestedLengths};
 
 use fizeau_core::{Millis, UsdPerHour, document};
 use fizeau_metrics::{GoodputGoals, LoadPacing};
-use fizeau_workload::ArrivalLaw;
+use fizeau_workload::{ArrivalLaw, Shard};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -196,6 +196,13 @@ impl RunDocument {
     #[must_use]
     pub(crate) fn is_virtual(&self) -> bool {
         self.time == Some(RunTime::Virtual)
+    }
+
+    /// Which part of a run of several shards it is by itself; none of a whole run, and of parts that were merged.
+    #[must_use]
+    pub fn part(&self) -> Option<Shard> {
+        let shard: Shard = self.shard.as_deref()?.parse().ok()?;
+        (self.merged.is_empty() && shard != Shard::WHOLE).then_some(shard)
     }
 
     /// What sets its pace, as its plan has it.

@@ -1,5 +1,6 @@
 //! Clients that measured one level together: when each began, by whose clock, how each fared, and who has the tail.
 
+mod alone;
 mod clock;
 mod levels;
 mod part;
@@ -11,6 +12,7 @@ use fizeau_core::{Nanos, Stamp, document};
 use fizeau_metrics::{Verdict, VerdictConcern, VerdictReason};
 use serde::{Deserialize, Serialize};
 
+pub use alone::shard_alone;
 pub use clock::{ClockAxis, ClockReading, ClockSource};
 pub use part::ShardRecord;
 pub(crate) use part::{SHARD, ShardDocument};

@@ -17,8 +17,11 @@ pub use lines::{StoredTapes, TruncatedTail};
 pub use merged::MergedTapes;
 pub(crate) use merged::{OntoAxis, ended};
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use fizeau_workload::Shard;
 
 use crate::ab::AB;
 use crate::run::{RUN, TAPES};
@@ -28,6 +31,16 @@ use crate::{AbDocument, ReferenceError, RunDocument, SearchDocument, file};
 /// Whether several configurations lie there, each in a folder of its own.
 pub(crate) fn holds_whatif(path: &Path) -> bool {
     [file::WHATIF, "configuration-01"].iter().any(|name| path.join(name).exists())
+}
+
+/// Whether parts of a run of several shards lie there, each in a folder of its own.
+fn holds_parts(path: &Path) -> bool {
+    let is_part = |entry: io::Result<fs::DirEntry>| {
+        let path = entry.ok()?.path().join(file::RUN);
+        let document: RunDocument = path.is_file().then(|| document::read(&path, RUN).ok())??;
+        document.part()
+    };
+    fs::read_dir(path).is_ok_and(|mut entries| entries.any(|entry| is_part(entry).is_some()))
 }
 
 /// Why a stored run could not be read.
@@ -43,6 +56,19 @@ pub enum StoredError {
     /// It holds configurations of a what-if, each a run of its own.
     #[error("{path}: several configurations side by side, which its report.html shows; name one: {path}/configuration-01", path = .0.display())]
     Configurations(PathBuf),
+    /// It holds the parts of the shards of a run, each a run by itself.
+    #[error("{path}: parts of a run of several shards, each in a folder of its own; name the folder of the whole run, or, to merge \
+     them, each of them: {path}/*", path = .0.display())]
+    Parts(PathBuf),
+    /// It is the part of one shard of a run, where a whole run is asked for.
+    #[error("{} is the part of shard {shard} alone: the endpoint had the load of all {} shards, which its figures do not \
+     show; name the folder of the whole run, or merge the parts of all shards and name what comes of it", path.display(), shard.count())]
+    Part {
+        /// The folder.
+        path: PathBuf,
+        /// Which part it is.
+        shard: Shard,
+    },
     /// There is a run, of which all tapes are gone, or were never kept.
     #[error("{} is a run without tapes: neither it nor a folder in it holds tapes.jsonl, from which its \
      figures are computed", .0.display())]
@@ -210,6 +236,9 @@ impl StoredRun {
         }
         let mut levels = level::all(&path)?;
         let mut document_path = path.join(file::RUN);
+        if !document_path.is_file() && holds_parts(&path) {
+            return Err(StoredError::Parts(path));
+        }
         if levels.is_empty() {
             let is_run = document_path.is_file();
             return Err(match is_run {
@@ -239,6 +268,17 @@ impl StoredRun {
     /// That a field of its `run.json` is not understood.
     pub(crate) fn wrong(&self, field: &str, problem: impl std::fmt::Display) -> StoredError {
         StoredError::field(self.document_path.clone(), field, problem)
+    }
+
+    /// The same, unless it is the part of one shard, whose figures are not those of what its endpoint served.
+    ///
+    /// # Errors
+    /// If it is one.
+    pub fn whole(self) -> Result<Self, StoredError> {
+        match self.document.part() {
+            Some(shard) => Err(StoredError::Part { path: self.path, shard }),
+            None => Ok(self),
+        }
     }
 
     /// Where it is.

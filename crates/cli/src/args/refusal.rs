@@ -51,7 +51,7 @@ impl From<ShardError> for Fail {
             }
             _ => "",
         };
-        Self { exit, message: format!("{error}{hint}") }
+        Self::new(exit, format!("{error}{hint}"))
     }
 }
 

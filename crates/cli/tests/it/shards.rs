@@ -4,6 +4,7 @@ mod faults;
 mod full_disk;
 mod resumed;
 mod search;
+mod told;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -141,6 +142,12 @@ fn is_one_run(name: &str, load: &[&str]) {
             // Each shard's own part is a run by itself.
             let part = json(Path::new(&out).join(format!("shards/1-of-{count}/run.json")));
             assert_eq!(part["shard"], format!("1/{count}"));
+            if count == 2 {
+                let part = Path::new(&out).join("shards/1-of-2");
+                let again = crate::stand::run(&["report", &part.to_string_lossy(), "--json"]);
+                let summary = fs::read_to_string(part.join("summary.json")).unwrap();
+                assert!(again.out == summary, "{}\n{summary}", again.out);
+            }
         }
         if count == 3 {
             is_the_same_by_hand(&out, &scratch.path("by-hand"), count);

@@ -10,7 +10,9 @@ use fizeau_workload::Shard;
 
 use super::kind::{EndpointKind, PreparedRun};
 use super::preflight::{first_request, preflight};
-use super::sharded::{ShardOutcome, SharedRun, check_resumed, check_together, follow, lead};
+use super::sharded::{
+    ShardOutcome, SharedRun, check_resumed, check_together, follow, lead, tell_others,
+};
 use super::{Experiment, RunConduct};
 use crate::client::MeasuringClient;
 use crate::endpoint::{EmptiedCaches, EndpointSource, PreparedEndpoint, needs_of};
@@ -38,6 +40,7 @@ impl<K: EndpointKind> Experiment<K> {
     /// If an input is wrong, a file cannot be read, or the folder cannot be written.
     pub fn prepare(&self) -> Result<PreparedExperiment<K>, ExperimentError> {
         self.check()?;
+        self.check_resumed_by_as_many()?;
         // Of two that take themselves for shard 0 each has to come to where they meet: the folder is taken thereafter.
         let is_taken = self.conduct.meets.is_none() || self.conduct.shards.is_some();
         // What another process may still write is not read; where there is nothing, the run that is missing is refused.
@@ -49,6 +52,7 @@ impl<K: EndpointKind> Experiment<K> {
             (None, Some(path)) if is_taken => Some(RunFolder::claim(path).blame(InputField::Out)?),
             (None, Some(path)) if self.settings.resume().is_none() => {
                 RunFolder::check_free(path).blame(InputField::Out)?;
+                RunFolder::check_writable(path).blame(InputField::Out)?;
                 None
             }
             (resumed, _) => resumed,
@@ -141,9 +145,12 @@ impl<K: EndpointKind> PreparedExperiment<K> {
             None => ShardOffer { out: conduct.folder.clone(), ..ShardOffer::default() },
         };
         let group = ShardGroup::meet(spec, offer, &conduct.cancel)?;
+        let same = group.check_same_resume(self.experiment.settings.resume());
+        same.inspect_err(|error| group.give_up(error))?;
         // Shard 0 drew the salt of the prompts of all.
-        self.experiment.conduct.shards = Some(group);
-        self.experiment.prepare()
+        self.experiment.conduct.shards = Some(group.clone());
+        let prepared = self.experiment.prepare();
+        tell_others(Some(&group), prepared)
     }
 
     /// What calls it off.
@@ -170,8 +177,14 @@ impl<K: EndpointKind> PreparedExperiment<K> {
     ///
     /// # Errors
     /// If a shard does not come, the system has no room, the workload is longer than the server says it takes, or an endpoint cannot be used.
-    pub async fn open(mut self, watcher: &mut impl Watcher) -> Result<Self, ExperimentError> {
-        self = self.meet()?;
+    pub async fn open(self, watcher: &mut impl Watcher) -> Result<Self, ExperimentError> {
+        let met = self.meet()?;
+        let group = met.shards().cloned();
+        tell_others(group.as_ref(), met.open_alone(watcher).await)
+    }
+
+    /// The same, of who has met whom there is to meet.
+    async fn open_alone(mut self, watcher: &mut impl Watcher) -> Result<Self, ExperimentError> {
         self.prepare_client()?;
         self.announce(watcher);
         let mut sources = self.experiment.sources();
@@ -311,23 +324,49 @@ impl<K: EndpointKind> PreparedExperiment<K> {
     /// # Errors
     /// If the endpoint cannot be used, something breaks in the midst, the shards are not of one run, or one of them is gone.
     pub async fn run_shared(
-        mut self,
+        self,
         watcher: &mut impl Watcher,
     ) -> Result<ShardOutcome<<K::Prepared as PreparedRun>::Outcome>, ExperimentError> {
-        let Some(group) = self.experiment.conduct.shards.clone() else {
-            let clock = MonotonicClock::new();
-            self.find_metrics(clock, watcher)?;
-            let pools = self.pools(clock, Shard::WHOLE).await?;
-            let document = self.document(&clock)?;
-            let basis = self.run.basis_mut();
-            basis.caches = EmptiedCaches::of(&self.endpoints);
-            basis.profiled = ProfiledLevel::of(&self.endpoints);
-            let whole = self.measure(pools, Pacer::new(clock), &document, watcher);
-            // On the heap, as in what calls this.
-            let whole = Box::pin(whole).await?;
-            return Ok(ShardOutcome::Whole(whole));
+        let (group, folder) = (self.experiment.conduct.shards.clone(), self.folder.clone());
+        // On the heap, as in what calls this.
+        let outcome = match &group {
+            Some(group) => {
+                tell_others(Some(group), Box::pin(self.run_together(group, watcher)).await)
+            }
+            None => Box::pin(self.run_alone(watcher)).await.map(ShardOutcome::Whole),
         };
-        let (group, clock) = (&group, group.clock());
+        let is_unsent = match (&outcome, &group) {
+            (Ok(_), _) => false,
+            (Err(_), Some(group)) => !group.has_begun(),
+            (Err(error), None) => {
+                matches!(error, ExperimentError::Shards(ShardError::LateStart(_)))
+            }
+        };
+        // The same command is not to find a run there of which there is nothing.
+        folder.iter().filter(|_| is_unsent).for_each(RunFolder::withdraw);
+        outcome
+    }
+
+    async fn run_alone(
+        mut self,
+        watcher: &mut impl Watcher,
+    ) -> Result<<K::Prepared as PreparedRun>::Outcome, ExperimentError> {
+        let clock = MonotonicClock::new();
+        self.find_metrics(clock, watcher)?;
+        let pools = self.pools(clock, Shard::WHOLE).await?;
+        let document = self.document(&clock)?;
+        let basis = self.run.basis_mut();
+        basis.caches = EmptiedCaches::of(&self.endpoints);
+        basis.profiled = ProfiledLevel::of(&self.endpoints);
+        self.measure(pools, Pacer::new(clock), &document, watcher).await
+    }
+
+    async fn run_together(
+        mut self,
+        group: &ShardGroup,
+        watcher: &mut impl Watcher,
+    ) -> Result<ShardOutcome<<K::Prepared as PreparedRun>::Outcome>, ExperimentError> {
+        let clock = group.clock();
         let document = self.document(&clock)?;
         check_resumed(group, &document, self.run.basis())?;
         group.agree(&document)?;

@@ -6,7 +6,7 @@ mod ordered;
 mod share;
 
 pub use follow::{ShardOutcome, ShardPart};
-pub(super) use follow::{SharedRun, follow, lead};
+pub(super) use follow::{SharedRun, follow, lead, tell_others};
 pub use ordered::OrderedLevel;
 pub(super) use ordered::check_together;
 pub(crate) use ordered::check_until;

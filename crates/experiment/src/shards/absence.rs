@@ -24,6 +24,24 @@ pub struct ShardAbsence {
     pub waited: Option<Nanos>,
     /// Why they are not there.
     pub why: AbsenceReason,
+    /// Others that are not there either, each for a reason of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Self>,
+    /// What there is of what was measured until then.
+    #[serde(default)]
+    pub parts: MeasuredParts,
+}
+
+/// What there is of what shards measured before one of them was not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum MeasuredParts {
+    /// Nothing: no level had begun, or nothing of the run is kept.
+    #[default]
+    None,
+    /// Each part in the folder of its shard.
+    Kept,
 }
 
 /// Why a shard is not there.
@@ -69,14 +87,15 @@ pub(crate) struct LostShard {
 impl ShardAbsence {
     /// That shard 0 is not there.
     pub(crate) const fn of_first(why: AbsenceReason) -> Self {
-        Self { shards: Vec::new(), count: None, host: None, place: None, waited: None, why }
+        let (shards, also, parts) = (Vec::new(), Vec::new(), MeasuredParts::None);
+        Self { shards, count: None, host: None, place: None, waited: None, why, also, parts }
     }
 
     /// That `shard` on `host`, which was there, no longer is.
     pub(crate) fn of_peer(shard: Shard, host: &str, why: AbsenceReason) -> Self {
         let host = Some(host.to_owned());
         let (shards, count) = (vec![shard.index()], Some(shard.count().get()));
-        Self { shards, count, host, place: None, waited: None, why }
+        Self { shards, count, host, ..Self::of_first(why) }
     }
 
     /// The same, of one that was waited for at `place`.
@@ -101,10 +120,18 @@ impl ShardAbsence {
         matches!(self.why, AbsenceReason::DidNotCome { .. }) && !self.is_of_first()
     }
 
-    /// Whether they were there before.
+    /// Whether they were there before, and parts of what was measured then are kept.
     #[must_use]
     pub fn is_in_the_midst(&self) -> bool {
-        !self.can_be_done_without() && self.place.is_none()
+        !self.can_be_done_without() && self.place.is_none() && self.parts == MeasuredParts::Kept
+    }
+
+    /// Where what was measured is, in the words of the shard that misses others.
+    const fn tail(&self) -> &'static str {
+        match self.parts {
+            MeasuredParts::Kept => "; what was measured here is in this shard's folder",
+            MeasuredParts::None => "",
+        }
     }
 
     /// ` within 60 s` and the like; nothing where it is not known.
@@ -133,6 +160,19 @@ impl ShardAbsence {
 
 impl fmt::Display for ShardAbsence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MOST: usize = 7;
+        self.sentence(f)?;
+        self.also.iter().take(MOST).try_for_each(|other| write!(f, "; {other}"))?;
+        match self.also.len().saturating_sub(MOST) {
+            0 => Ok(()),
+            more => write!(f, "; and {more} more"),
+        }
+    }
+}
+
+impl ShardAbsence {
+    /// Of these alone.
+    fn sentence(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = self.names();
         match (&self.why, &self.place) {
             (AbsenceReason::DidNotCome { strangers }, place) => {
@@ -156,11 +196,12 @@ impl fmt::Display for ShardAbsence {
                 };
                 write!(
                     f,
-                    "{names} is cut off from {from}, and no longer waits for replies; what was measured here is in this shard's folder"
+                    "{names} is cut off from {from}, and no longer waits for replies{}",
+                    self.tail()
                 )
             }
             (AbsenceReason::Gone, None) if self.is_of_first() => {
-                f.write_str("shard 0 is gone; what was measured here is in this shard's folder")
+                write!(f, "shard 0 is gone{}", self.tail())
             }
             (why, Some(place)) => {
                 write!(f, "{names}, looked for at {place}{}: {why}", self.time(" for"))
@@ -194,13 +235,13 @@ mod tests {
 
     #[test]
     fn who_is_not_there_is_named_with_where_how_long_and_why() {
-        let shard = Shard::new(1, 4).unwrap();
+        let [shard, last] = [1, 3].map(|index| Shard::new(index, 4).unwrap());
         let gone = ShardAbsence::of_peer(shard, "n2", AbsenceReason::Gone);
+        let lost = gone.clone();
         let first = |why| ShardAbsence::of_first(why).waited(Nanos::from_secs(2));
         let missing = ShardAbsence {
             shards: vec![1, 3],
             count: Some(4),
-            host: None,
             ..first(AbsenceReason::DidNotCome { strangers: 1 }).at("h:1".to_owned())
         };
         let known = [
@@ -213,9 +254,17 @@ mod tests {
                 first(AbsenceReason::NobodyThere).at("h:1".to_owned()),
                 "shard 0, looked for at h:1 for 2 s: nobody waits there",
             ),
+            (first(AbsenceReason::Gone), "shard 0 is gone"),
             (
-                first(AbsenceReason::Gone),
+                ShardAbsence { parts: MeasuredParts::Kept, ..first(AbsenceReason::Gone) },
                 "shard 0 is gone; what was measured here is in this shard's folder",
+            ),
+            (
+                ShardAbsence {
+                    also: vec![ShardAbsence::of_peer(last, "n3", AbsenceReason::Silent)],
+                    ..lost.clone()
+                },
+                "shard 1/4 on n2: it is gone; shard 3/4 on n3: it sent nothing",
             ),
             (
                 missing.clone(),
@@ -225,7 +274,9 @@ mod tests {
         for (absence, text) in known {
             assert_eq!(absence.to_string(), text);
         }
-        assert!(missing.can_be_done_without() && !missing.is_in_the_midst());
+        let kept = |of: &ShardAbsence| ShardAbsence { parts: MeasuredParts::Kept, ..of.clone() };
+        assert!(missing.can_be_done_without() && !kept(&missing).is_in_the_midst());
+        assert!(kept(&lost).is_in_the_midst() && !lost.is_in_the_midst());
         assert!(!first(AbsenceReason::NobodyThere).can_be_done_without());
     }
 }

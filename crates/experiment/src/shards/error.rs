@@ -7,7 +7,7 @@ use fizeau_workload::ShardIndexError;
 use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
 
-use super::absence::ShardAbsence;
+use super::absence::{MeasuredParts, ShardAbsence};
 use super::secret::SECRET;
 use super::start_at::StartTime;
 
@@ -210,6 +210,28 @@ impl ShardError {
         match self {
             Self::PeerMissing(absence) => absence.why.to_string(),
             other => other.to_string(),
+        }
+    }
+
+    /// `known`, where there is one, and `further` that is not there besides.
+    pub(super) fn both(known: Option<Self>, further: Self) -> Self {
+        match (known, further) {
+            (Some(Self::PeerMissing(mut known)), Self::PeerMissing(further)) => {
+                known.also.push(*further);
+                Self::PeerMissing(known)
+            }
+            (Some(known), _) => known,
+            (None, further) => further,
+        }
+    }
+
+    /// The same, where `parts` of what was measured until then are kept or not.
+    pub(crate) fn with_parts(self, parts: MeasuredParts) -> Self {
+        match self {
+            Self::PeerMissing(absence) => {
+                Self::PeerMissing(Box::new(ShardAbsence { parts, ..*absence }))
+            }
+            other => other,
         }
     }
 

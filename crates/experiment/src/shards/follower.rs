@@ -29,6 +29,8 @@ pub(super) struct Follower {
     pub(super) welcome: Welcome,
     /// What its clock showed before the level.
     pub(super) reading: Option<ClockReading>,
+    /// Whether the run was called off at shard 0, as that one said at its end.
+    pub(super) is_cut: bool,
     patience: Duration,
     cancel: Cancel,
     waits: ShardWaits,
@@ -113,6 +115,7 @@ impl Follower {
                 link,
                 welcome,
                 reading: None,
+                is_cut: false,
                 patience,
                 cancel: cancel.clone(),
                 waits: waits.clone(),
@@ -135,7 +138,10 @@ impl Follower {
     pub(super) fn next(&mut self) -> Result<Option<String>, ShardError> {
         match self.receive(BETWEEN_LEVELS)? {
             Message::Order { name } => Ok(Some(name)),
-            Message::Done => Ok(None),
+            Message::Done { is_cut } => {
+                self.is_cut = is_cut;
+                Ok(None)
+            }
             other => Err(lost(unexpected(&other))),
         }
     }

@@ -15,7 +15,7 @@ use fizeau_record::{
 use fizeau_transport::{MonotonicClock, wall_clock_error};
 use fizeau_workload::Shard;
 
-use super::absence::{AbsenceReason, LostShard, ShardAbsence};
+use super::absence::{AbsenceReason, LostShard, MeasuredParts, ShardAbsence};
 use super::cut::CutWatch;
 use super::error::{ShardError, ShardMismatch};
 use super::follower::Follower;
@@ -48,6 +48,8 @@ struct GroupState {
     error: Option<ShardError>,
     /// How the last level went.
     report: Option<ShardsReport>,
+    /// Whether a level has begun here.
+    has_begun: bool,
 }
 
 #[derive(Debug)]
@@ -88,7 +90,7 @@ impl ShardGroup {
             let is_temporary = welcome.is_temporary;
             (Role::Other(follower), welcome, is_temporary)
         };
-        let state = GroupState { role, error: None, report: None };
+        let state = GroupState { role, error: None, report: None, has_begun: false };
         let state = Arc::new(Mutex::new(state));
         let (shard, missing) = (spec.shard, spec.missing);
         Ok(Self { shard, welcome, clock, is_temporary, missing, waits, state })
@@ -141,12 +143,36 @@ impl ShardGroup {
             return Err(of(format!("{} was {begun} and is {requested} now", field.label())));
         }
         let own = finished_levels(&run).map_err(|error| of(error.to_string()))?;
-        match finished.iter().find(|level| !own.contains(level)) {
-            Some(level) => {
-                Err(of(format!("it lacks the level {level}, which is finished at shard 0")))
-            }
-            None => Ok(()),
+        if let Some(level) = finished.iter().find(|level| !own.contains(level)) {
+            return Err(of(format!("it lacks the level {level}, which is finished at shard 0")));
         }
+        for level in
+            run.levels().iter().filter(|level| finished.iter().any(|of| of == level.name()))
+        {
+            let cut = level.each_tape(|_| ()).map_err(|error| of(error.to_string()))?;
+            if let Some(cut) = cut {
+                let name = level.name();
+                return Err(of(format!(
+                    "its tapes of the level {name}, which is finished at shard 0, are {cut}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses to take part where shard 0 goes on with a run and this shard, which `resumes` one or none, was not told to, or the other
+    /// way round.
+    pub(crate) fn check_same_resume(&self, resumes: Option<&Path>) -> Result<(), ShardError> {
+        if resumes.is_some() == self.is_resumed() {
+            return Ok(());
+        }
+        let does = |is_resumed| if is_resumed { "goes on with a run" } else { "begins one" };
+        let (first, own) = (does(self.is_resumed()), does(resumes.is_some()));
+        let (shard, host) = (self.shard, host_name());
+        let text = format!(
+            "shard 0 {first} and shard {shard} on {host} {own}: have all of them go on with it, or none"
+        );
+        Err(ShardError::Mismatch(ShardMismatch::Told(text)))
     }
 
     /// Whether it goes on without shards that are missing.
@@ -227,7 +253,10 @@ impl ShardGroup {
 
     /// What came of the others' parts of a level whose folder has this name, of which this shard's took so long.
     pub(crate) fn parts(&self, level: &Path, took: Nanos) -> Result<LevelParts, ShardError> {
-        let into = |shard| self.folder_of(shard).join(level).join("tapes.jsonl");
+        // The folder of a run's only level is `.`, which nobody wants to read in a path.
+        let into = |shard| -> PathBuf {
+            self.folder_of(shard).join(level).join("tapes.jsonl").components().collect()
+        };
         match &mut self.state().role {
             Role::First(leader) => leader.parts(&self.clock, took, into),
             Role::Other(_) => Ok(LevelParts::default()),
@@ -240,6 +269,24 @@ impl ShardGroup {
             Role::First(leader) => leader.gone.clone(),
             Role::Other(_) => Vec::new(),
         }
+    }
+
+    /// Whether a level has begun here, so that something was sent.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.state().has_begun
+    }
+
+    /// What there is of what was measured until now.
+    pub(crate) fn measured_parts(&self) -> MeasuredParts {
+        match self.has_begun() && !self.is_temporary {
+            true => MeasuredParts::Kept,
+            false => MeasuredParts::None,
+        }
+    }
+
+    /// Whether the run was called off at shard 0, as far as that one said so.
+    pub(crate) fn was_cut(&self) -> bool {
+        matches!(&self.state().role, Role::Other(follower) if follower.is_cut)
     }
 
     /// Where it stands whom this shard waits for, between levels and at their ends.
@@ -378,6 +425,7 @@ impl StartGate for Gate<'_> {
         let kept = |start| self.keep(start, self.group.clock_before()).map(|()| start);
         match agreed.and_then(kept) {
             Ok(start) => {
+                self.group.state().has_begun = true;
                 *self.start.lock().unwrap_or_else(PoisonError::into_inner) = Some(start);
                 Some(start)
             }

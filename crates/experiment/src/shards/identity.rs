@@ -81,6 +81,19 @@ pub enum ShardIdentityError {
         /// How far apart they are.
         step: u64,
     },
+    /// A Slurm array of numbers with gaps.
+    #[error(
+        "SLURM_ARRAY_TASK_ID={index} of {count} tasks from {least}: the numbers of the array leave gaps, and shards are counted one by \
+         one; ask for an array such as 0-{}", count.saturating_sub(1)
+    )]
+    Gaps {
+        /// The number of this task.
+        index: u64,
+        /// The lowest number.
+        least: u64,
+        /// How many tasks there are.
+        count: u64,
+    },
     /// There is no such shard.
     #[error("{by} says {error}")]
     NoShard {
@@ -240,7 +253,11 @@ impl Set<'_> {
             return Err(ShardIdentityError::Step { step });
         }
         let least = self.number(ARRAY_LEAST)?.ok_or_else(|| half(ARRAY_LEAST))?;
-        identity(ShardSource::SlurmArray, index.saturating_sub(least), count).map(Some)
+        let own = index.saturating_sub(least);
+        if count > 0 && own >= count {
+            return Err(ShardIdentityError::Gaps { index, least, count });
+        }
+        identity(ShardSource::SlurmArray, own, count).map(Some)
     }
 
     fn task(&self) -> Result<Option<ShardIdentity>, ShardIdentityError> {
@@ -359,6 +376,11 @@ mod tests {
             (
                 "SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_STEP=2",
                 "SLURM_ARRAY_TASK_STEP=2",
+            ),
+            // `sbatch --array=1,5`.
+            (
+                "SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_COUNT=2 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_STEP=1",
+                "leave gaps, and shards are counted one by one; ask for an array such as 0-1",
             ),
             (
                 "OMPI_COMM_WORLD_RANK=5 OMPI_COMM_WORLD_SIZE=8 SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2",

@@ -171,10 +171,9 @@ impl Leader {
         let error = ShardError::PeerMissing(Box::new(ShardAbsence {
             shards: missing,
             count: Some(count),
-            host: None,
             place: Some(place),
             waited: Some(self.patience.into()),
-            why,
+            ..ShardAbsence::of_first(why)
         }));
         refuse(&mut self.peers, &error);
         Err(error)
@@ -277,7 +276,8 @@ impl Leader {
             Ok(None)
         })?;
         self.is_measuring = false;
-        Ok(LevelParts { parts, lost: gone.or(silent) })
+        let lost = silent.map(|silent| ShardError::both(gone.clone(), silent)).or(gone);
+        Ok(LevelParts { parts, lost })
     }
 
     /// Where the tapes of each peer can be read, whose `reports` are in their order: of several at a time, since each compresses its own.
@@ -315,10 +315,11 @@ impl Leader {
         [self.shard].into_iter().chain(self.peers.iter().map(|peer| peer.shard)).collect()
     }
 
-    /// Lets all go.
+    /// Lets all go, and says whether the run was called off here.
     pub(crate) fn finish(&mut self) {
+        let done = Message::Done { is_cut: self.cancel.is_cancelled() };
         // Whoever is gone need not be told.
-        let _ = self.peers.iter_mut().try_for_each(|peer| peer.link.send(&Message::Done));
+        let _ = self.peers.iter_mut().try_for_each(|peer| peer.link.send(&done));
         self.peers.clear();
     }
 
@@ -349,7 +350,7 @@ impl Leader {
     ) -> Result<Option<ShardError>, ShardError> {
         let mut lost = None;
         let keep = |error: &ShardError| {
-            lost.get_or_insert_with(|| error.clone());
+            lost = Some(ShardError::both(lost.take(), error.clone()));
             true
         };
         self.each_but(keep, what)?;
@@ -377,12 +378,12 @@ impl Leader {
             if matches!(error, ShardError::PeerMissing(_)) && may_go(&error) {
                 gone.push(number);
             } else {
-                fatal = Some((number, error));
+                fatal = Some(error);
                 break;
             }
         }
-        if let Some((number, error)) = fatal {
-            self.peers.remove(number);
+        // The one at which it came up hears it too: it may be there, and the fault another's.
+        if let Some(error) = fatal {
             self.give_up(&error);
             return Err(error);
         }
@@ -404,12 +405,12 @@ impl Peer {
     ) -> Result<PathBuf, LinkError> {
         // The same path on another machine may be another file.
         let is_shared = fs::read_to_string(mark_of(theirs)).is_ok_and(|found| found == mark);
+        if let Some(folder) = into.parent().filter(|_| !is_shared) {
+            fs::create_dir_all(folder).map_err(LinkError::not_kept(folder))?;
+        }
         self.link.send(&Message::Tapes { wanted: !is_shared })?;
         if is_shared {
             return Ok(theirs.to_path_buf());
-        }
-        if let Some(folder) = into.parent() {
-            fs::create_dir_all(folder).map_err(LinkError::not_kept(folder))?;
         }
         self.link.receive_file(into, wait)?;
         Ok(into.to_path_buf())

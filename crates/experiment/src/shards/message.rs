@@ -47,8 +47,8 @@ pub(crate) enum Message {
     Tapes { wanted: bool },
     /// So many bytes of compressed tapes follow, and then more; none where that was all. Of a file, how long it is.
     Bytes { bytes: u64 },
-    /// There are no more levels.
-    Done,
+    /// There are no more levels; of a run that was called off at shard 0, not all that were planned.
+    Done { is_cut: bool },
 }
 
 /// A shard that comes.

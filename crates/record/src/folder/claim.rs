@@ -1,10 +1,13 @@
 //! A run's folder that is taken before anything is sent.
 
-use std::fs;
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::Arc;
 
-use super::lock::FolderLock;
+use super::lock::{self, FolderLock};
 use super::{FolderError, RunFolder};
 use crate::stored::holds_whatif;
 
@@ -13,18 +16,38 @@ use crate::stored::holds_whatif;
 pub(super) struct FolderClaim {
     /// Goes first: a folder that holds something stays.
     _lock: FolderLock,
-    _made: Option<MadeFolder>,
+    _made: MadeFolders,
+    /// What lay there before; none where a run is gone on with.
+    before: Option<BTreeSet<OsString>>,
 }
 
-/// A folder that was made here, which goes again where nothing came into it.
-#[derive(Debug)]
-struct MadeFolder(PathBuf);
+/// Folders that were made here, the innermost first, which go again where nothing came into them.
+#[derive(Debug, Default)]
+struct MadeFolders(Vec<PathBuf>);
 
-impl Drop for MadeFolder {
+impl MadeFolders {
+    /// That `path` is about to be made, with what is missing above it.
+    fn of(path: &Path) -> Self {
+        let missing = |above: &&Path| !above.as_os_str().is_empty() && !above.exists();
+        Self(path.ancestors().take_while(missing).map(Path::to_path_buf).collect())
+    }
+}
+
+impl Drop for MadeFolders {
     fn drop(&mut self) {
         // What holds something stays; nothing is left to do about any other error.
-        let _ = fs::remove_dir(&self.0);
+        let _ = self.0.iter().try_for_each(fs::remove_dir);
     }
+}
+
+/// The folder of the parts of a run's shards.
+const PARTS: &str = "shards";
+
+/// The names of what lies in `folder`, but for the lock of its writer.
+fn names(folder: &Path) -> BTreeSet<OsString> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
+    names.filter(|name| name != lock::NAME).collect()
 }
 
 impl RunFolder {
@@ -35,8 +58,9 @@ impl RunFolder {
     /// If it already holds a run, another process writes into it, or the system refuses.
     pub fn claim(path: impl Into<PathBuf>) -> Result<Self, FolderError> {
         let path = path.into();
-        let made = (!path.exists()).then(|| MadeFolder(path.clone()));
+        let made = MadeFolders::of(&path);
         fs::create_dir_all(&path).map_err(FolderError::io(&path))?;
+        let before = Some(names(&path));
         let lock = FolderLock::take(&path);
         // Whoever holds it is writing the run that would be found in it.
         if !matches!(lock, Err(FolderError::Held { .. })) {
@@ -45,7 +69,34 @@ impl RunFolder {
             }
             Self::create(&path)?;
         }
-        Ok(Self { path, _claim: Some(Arc::new(FolderClaim { _lock: lock?, _made: made })) })
+        let claim = FolderClaim { _lock: lock?, _made: made, before };
+        Ok(Self { path, claim: Some(Arc::new(claim)) })
+    }
+
+    /// Sees whether something could be written there, folders made where there are none, and leaves nothing behind.
+    ///
+    /// # Errors
+    /// If it is a file, or the system refuses.
+    pub fn check_writable(path: &Path) -> Result<(), FolderError> {
+        if path.is_file() {
+            return Err(FolderError::NotAFolder(path.to_path_buf()));
+        }
+        let there = path.ancestors().find(|above| above.exists()).unwrap_or_else(|| Path::new("."));
+        let aside = there.join(format!(".fizeau-{}", process::id()));
+        File::create(&aside).and_then(|_| fs::remove_file(&aside)).map_err(FolderError::io(path))
+    }
+
+    /// Removes what came into it since it was [claimed](Self::claim), as where nothing was sent: the same run can then be kept there. What lay
+    /// there before stays, and so does all of a run that is gone on with. The parts of shards are theirs to remove.
+    pub fn withdraw(&self) {
+        let Some(before) = self.claim.as_ref().and_then(|claim| claim.before.as_ref()) else {
+            return;
+        };
+        for name in names(&self.path).difference(before).filter(|name| *name != PARTS) {
+            let path = self.path.join(name);
+            // What cannot be removed stays, and is named to whoever comes next.
+            let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        }
     }
 
     /// Takes the folder of a run that is there already, to resume, as [`claim`](Self::claim) does.
@@ -55,6 +106,7 @@ impl RunFolder {
     pub fn claim_again(path: impl Into<PathBuf>) -> Result<Self, FolderError> {
         let path = path.into();
         let lock = FolderLock::take(&path)?;
-        Ok(Self { path, _claim: Some(Arc::new(FolderClaim { _lock: lock, _made: None })) })
+        let claim = FolderClaim { _lock: lock, _made: MadeFolders::default(), before: None };
+        Ok(Self { path, claim: Some(Arc::new(claim)) })
     }
 }

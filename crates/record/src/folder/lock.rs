@@ -8,7 +8,7 @@ use std::process;
 use super::FolderError;
 
 /// The file in a folder that its writer holds locked, and that says who it is.
-const NAME: &str = ".lock";
+pub(super) const NAME: &str = ".lock";
 
 /// How often a lock is tried for whose file went away in between.
 const TRIES: u32 = 8;

@@ -73,6 +73,7 @@ pub(super) fn check(
     let objections = differing(shards).into_iter().chain(other_references(shards)?);
     let mut objections: Vec<String> =
         objections.chain(same(shards)).chain(apart_by_meeting(shards)?).collect();
+    objections.extend(shards.iter().flat_map(MeasuredShard::other_record));
     if !objections.is_empty() && !is_forced {
         objections.extend(missing_words(shards));
         return Err(MergeError::NotOfOneRun(objections));

@@ -61,6 +61,30 @@ impl MeasuredShard {
         self.clock().map(|(meeting, _)| meeting).filter(|meeting| !meeting.is_empty())
     }
 
+    /// How its `shard.json` is not of what lies beside it, as where files of several parts were mixed up.
+    pub(super) fn other_record(&self) -> Vec<String> {
+        let Some(ShardRecord { health, .. }) = &self.record else { return Vec::new() };
+        let (name, own) = (self.name(), self.document().shard.as_ref());
+        let other = own.filter(|own| **own != health.shard).map(|own| {
+            let other = &health.shard;
+            format!(
+                "{name}: its shard.json is of shard {other} and its run.json of shard {own}; each folder has to have the files of its own \
+                 shard"
+            )
+        });
+        let counted = self.requests().filter(|_| !self.is_counted(health));
+        let uncounted = counted.map(|counted| {
+            let (sent, known) = (health.sent, counted.sent);
+            format!("{name}: its shard.json says that {sent} requests were sent, and its summary.json {known}")
+        });
+        other.into_iter().chain(uncounted).collect()
+    }
+
+    /// Whether its summary knows of as many requests as `health` says were sent.
+    fn is_counted(&self, health: &ShardHealth) -> bool {
+        self.requests().is_some_and(|requests| health.sent <= requests.sent)
+    }
+
     /// Whether it sent anything.
     pub(super) fn has_tapes(&self) -> Result<bool, StoredError> {
         Ok(self.level.tapes()?.next().is_some())
@@ -84,8 +108,9 @@ impl MeasuredShard {
         match (&self.record, self.report()) {
             (Some(record), _) => {
                 let mut record = record.clone();
-                // One that was killed in the midst knew of none yet.
-                record.health.sent = record.health.sent.max(tapes);
+                // One that was killed in the midst knew of none yet, and what nobody else counted is not believed.
+                let is_counted = self.is_counted(&record.health);
+                record.health.sent = if is_counted { record.health.sent.max(tapes) } else { tapes };
                 vec![record]
             }
             (None, Some(report)) => {

@@ -95,9 +95,9 @@ impl TestedReplica {
     /// Of the run in this folder, read again.
     ///
     /// # Errors
-    /// If a file of the folder cannot be read or is not understood.
+    /// If a file of the folder cannot be read or is not understood, or it is the part of one shard of a run.
     pub fn read(folder: impl Into<PathBuf>) -> Result<Self, StoredError> {
-        let run = StoredRun::open(folder)?;
+        let run = StoredRun::open(folder)?.whole()?;
         let reader = run.reader()?;
         Ok(Self::of(&reader.together(reader.levels()?)?))
     }

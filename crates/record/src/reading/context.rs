@@ -6,7 +6,7 @@ use fizeau_metrics::{ClientWatch, Precision, Thresholds, Verdict, VerdictConcern
 use super::LevelAhead;
 use crate::{
     ImportedLevel, LevelStatus, LevelTelemetry, NoReference, RequestedLoad, RunDocument, RunSetup,
-    ShardsReport, StoredError, StoredLevel, StoredRun, SummaryDocument, TruncatedTail,
+    ShardsReport, StoredError, StoredLevel, StoredRun, SummaryDocument, TruncatedTail, shard_alone,
 };
 
 /// How runs begin to say that nobody gave a model and a device: ours, and those of earlier programs, which went on with flags.
@@ -39,7 +39,8 @@ pub struct StoredLevelContext {
     pub(super) no_bound: Option<String>,
     /// How well figures were to be known; none if the plan alone ended it.
     pub(super) until: Option<UntilAsked>,
-    /// That another tool measured, whose client left no proof of itself; or that a merge did not keep what it found.
+    /// That another tool measured, whose client left no proof of itself; that it is the part of one shard; or that a merge did not keep
+    /// what it found.
     pub(super) unproven: Vec<VerdictReason>,
     /// The clients that measured it together.
     pub(super) shards: Option<ShardsReport>,
@@ -101,6 +102,7 @@ impl StoredLevelContext {
             until: until.map(|requested| UntilAsked { requested, was_reached }),
             unproven: unproven(document)
                 .into_iter()
+                .chain(document.part().and_then(shard_alone))
                 .chain(unkept_doubts(document, summary))
                 .collect(),
             shards: summary.and_then(|summary| summary.shards.as_deref().cloned()),

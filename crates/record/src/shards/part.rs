@@ -7,7 +7,7 @@ use fizeau_metrics::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{ClockAxis, ShardHealth, ShardsReport, TailShares};
+use super::{ClockAxis, ShardHealth, ShardsReport, TailShares, shard_alone};
 
 /// What is known of one shard's part of a level besides its tapes and its summary: `shard.json` in its folder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -139,10 +139,16 @@ impl ShardHealth {
         Self { shard: shard.into(), ..Self::default() }
     }
 
-    /// The same, with what a level's figures, its client's machine and its verdict say.
+    /// The same, with what a level's figures, its client's machine and its verdict say: but that they are [its alone](shard_alone), which
+    /// does not weigh against all of them together.
     #[must_use]
     pub fn of_level(self, level: &LevelSummary, watch: &ClientWatch, validity: &Validity) -> Self {
         let tail = |of: &Distribution| Some(of.value_or_max(Statistic::P99)?.value.get());
+        let alone = self.shard.parse().ok().and_then(shard_alone);
+        let (those, own): (Vec<_>, Vec<_>) =
+            validity.reasons.iter().cloned().partition(|reason| Some(reason) == alone.as_ref());
+        let own = (!those.is_empty()).then(|| Validity::of(own));
+        let validity = own.as_ref().unwrap_or(validity);
         let worst = || {
             let verdict = validity.verdict;
             let reason = validity.reasons.iter().find(|reason| reason.verdict == verdict);

@@ -144,6 +144,46 @@ fn a_folder_that_nothing_came_of_is_given_back() {
 }
 
 #[test]
+fn a_run_of_which_nothing_was_sent_leaves_its_folder_to_the_next() {
+    let scratch = Scratch::new("withdrawn");
+    let out = scratch.0.join("deep/out");
+    let folder = RunFolder::claim(&out).unwrap();
+    folder.write_text("run.json", "{}").unwrap();
+    folder.level("concurrency-0001").unwrap().write_text("summary.json", "{}").unwrap();
+    folder.clone().withdraw();
+    drop(folder);
+    assert!(!scratch.0.exists(), "folders that were made for it go too");
+    std::fs::create_dir_all(out.join("shards")).unwrap();
+    std::fs::write(out.join("notes"), "mine").unwrap();
+    let folder = RunFolder::claim(&out).unwrap();
+    folder.write_text("run.json", "{}").unwrap();
+    folder.withdraw();
+    assert!(!out.join("run.json").exists());
+    assert!(out.join("notes").exists() && out.join("shards").exists(), "they lay there before");
+    // Nobody claimed it, and a run that is gone on with has what was measured.
+    folder.write_text("run.json", "{}").unwrap();
+    RunFolder::again(&out).withdraw();
+    drop(folder);
+    RunFolder::claim_again(&out).unwrap().withdraw();
+    assert!(out.join("run.json").exists());
+}
+
+#[test]
+fn a_folder_that_could_be_written_is_left_as_it_was() {
+    let scratch = Scratch::new("writable");
+    RunFolder::check_writable(&scratch.0.join("deep/out")).unwrap();
+    assert!(!scratch.0.exists());
+    std::fs::create_dir(&scratch.0).unwrap();
+    RunFolder::check_writable(&scratch.0).unwrap();
+    assert_eq!(std::fs::read_dir(&scratch.0).unwrap().count(), 0);
+    let file = scratch.0.join("file");
+    std::fs::write(&file, "").unwrap();
+    let refused = RunFolder::check_writable(&file).unwrap_err();
+    assert!(matches!(refused, FolderError::NotAFolder(_)), "{refused}");
+    assert!(RunFolder::check_writable(&file.join("below")).is_err());
+}
+
+#[test]
 fn a_folder_that_is_removed_in_mid_run_is_named_and_not_made_again() {
     let scratch = Scratch::new("removed");
     let folder = RunFolder::create(&scratch.0).unwrap();
@@ -169,6 +209,8 @@ fn a_read_only_folder_is_named_before_anything_is_measured() {
     let error = RunFolder::claim(readonly).unwrap_err();
     assert!(matches!(error, FolderError::Io { .. }), "{error}");
     assert!(error.to_string().contains("/proc/fizeau-run"), "{error}");
+    let error = RunFolder::check_writable(readonly).unwrap_err();
+    assert!(error.to_string().contains("cannot write /proc/fizeau-run"), "{error}");
     // There already, and nothing can be written into it: what is to say who holds it is at fault, and nothing stays.
     let error = RunFolder::claim_again("/proc/self").unwrap_err();
     assert!(matches!(error, FolderError::Io { .. }), "{error}");

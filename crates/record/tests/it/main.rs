@@ -15,6 +15,7 @@ mod lengths;
 mod levels;
 mod merge;
 mod opened;
+mod parts;
 mod plan;
 mod reading;
 mod replicas;

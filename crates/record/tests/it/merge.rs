@@ -337,3 +337,33 @@ fn probes_count_for_no_shard() {
     let merged = merged("probed", &shards, MissingShards::Refused, None);
     assert_eq!(merged["said"]["summary"]["shards"]["health"][0]["sent"], text.lines().count());
 }
+
+/// Files of two parts that were mixed up, and a count that nobody made, are refused; where that is forced, what the tapes have counts.
+#[test]
+fn a_shard_json_that_is_not_of_its_folder_is_refused() {
+    let shards = ["shard-0", "shard-1"].map(|run| copied(&format!("mixed-{run}"), run));
+    let write = |names: [&str; 2], sent| {
+        for (path, name) in shards.iter().zip(names) {
+            let health = ShardHealth { sent, ..ShardHealth::of(name) };
+            let record = ShardRecord { meeting: "m".to_owned(), ..ShardRecord::of_health(health) };
+            RunFolder::again(path).write_shard(&record).unwrap();
+        }
+    };
+    let merge = |forced| ShardMerge::of(&shards, forced, MissingShards::Refused, &mut |_| ());
+    write(["0/2", "1/2"], 12);
+    merge(None).unwrap();
+    write(["1/2", "0/2"], 12);
+    let refused = merge(None).unwrap_err();
+    assert!(refused.can_be_forced(), "{refused}");
+    let said = "its shard.json is of shard 1/2 and its run.json of shard 0/2";
+    assert!(refused.to_string().contains(said), "{refused}");
+    write(["0/2", "1/2"], 9_999);
+    let refused = merge(None).unwrap_err();
+    let said = "its shard.json says that 9999 requests were sent, and its summary.json 12";
+    assert!(refused.can_be_forced() && refused.to_string().contains(said), "{refused}");
+    let out = RunFolder::create(shards[1].join("out")).unwrap();
+    let forced = merge(Some("--force")).unwrap().write(&out, |_| (), &mut |_| ()).unwrap();
+    let sent: Vec<u64> = forced.report.shards.unwrap().health.iter().map(|one| one.sent).collect();
+    assert_eq!(sent, [12, 12]);
+    shards.iter().for_each(|shard| fs::remove_dir_all(shard).unwrap());
+}

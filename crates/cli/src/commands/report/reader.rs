@@ -16,7 +16,7 @@ pub(crate) fn read(
     goodput: &[String],
     speed_of_light: &SpeedOfLightArgs,
 ) -> Result<ReadRun, Fail> {
-    let run = folder::open_with_tapes(path)?;
+    let run = folder::open_with_tapes(path)?.whole()?;
     let reader = reader(&run, goodput, speed_of_light)?;
     let levels = reader.levels()?;
     run.levels().iter().zip(&levels).for_each(|(stored, level)| note_cut(stored.path(), level.cut));

@@ -84,14 +84,19 @@ pub(in crate::experiment) async fn lead<R: PreparedRun, M: Measure, C: Timer>(
         group.give_up(&error);
     }
     group.finish();
-    match (group.error(), outcome) {
+    let parts = group.measured_parts();
+    let outcome = match (group.error().map(|error| error.with_parts(parts)), outcome) {
         (None, outcome) => outcome.map(ShardOutcome::Whole),
         // What was measured until then is worth looking at.
         (Some(ShardError::PeerMissing(why)), Ok(outcome)) if group.report().is_some() => {
             Ok(ShardOutcome::Cut { outcome, why })
         }
         (Some(error), _) => Err(ExperimentError::Shards(error)),
+    };
+    if outcome.is_err() && !group.has_begun() {
+        folder.withdraw();
     }
+    outcome
 }
 
 /// What the other shards are told of a run that ended by `error`; none where all of it was measured and kept.
@@ -101,6 +106,26 @@ fn broken_off(error: &ExperimentError) -> Option<ShardError> {
         ExperimentError::Shards(error) => Some(error.clone()),
         // What shard 0 measured lies in its own part: what breaks is the keeping of the whole run.
         other => Some(ShardError::NotKept(other.to_string().into())),
+    }
+}
+
+/// `outcome`, of which the others of `group` hear where it is an error.
+pub(in crate::experiment) fn tell_others<T>(
+    group: Option<&ShardGroup>,
+    outcome: Result<T, ExperimentError>,
+) -> Result<T, ExperimentError> {
+    outcome.inspect_err(|error| {
+        if let (Some(group), Some(error)) = (group, told(error)) {
+            group.give_up(&error);
+        }
+    })
+}
+
+/// What the other shards are told of an error that befell this one; none of what came from them.
+fn told(error: &ExperimentError) -> Option<ShardError> {
+    match error {
+        ExperimentError::Shards(_) => None,
+        error => Some(unusable(error)),
     }
 }
 
@@ -115,21 +140,30 @@ pub(in crate::experiment) async fn follow<R: PreparedRun, M: Measure>(
     group: &ShardGroup,
     document: &RunDocument,
 ) -> Result<ShardPart, ExperimentError> {
-    let followed = levels(run, with, group, document).await;
+    let folder = ShareFolder::create(group, document, run.basis());
+    let followed = match &folder {
+        Ok(folder) => levels(run, with, group, folder).await,
+        Err(error) => Err(unusable(error).into()),
+    };
     if let Err(error) = &followed {
         group.give_up(&unusable(error));
     }
+    if let (Err(_), Ok(folder), false) = (&followed, &folder, group.has_begun()) {
+        folder.withdraw();
+    }
     group.finish();
-    followed
+    followed.map_err(|error| match error {
+        ExperimentError::Shards(error) => error.with_parts(group.measured_parts()).into(),
+        other => other,
+    })
 }
 
 async fn levels<R: PreparedRun, M: Measure>(
     run: &R,
     mut with: Vec<M>,
     group: &ShardGroup,
-    document: &RunDocument,
+    folder: &ShareFolder,
 ) -> Result<ShardPart, ExperimentError> {
-    let folder = ShareFolder::create(group, document, run.basis()).map_err(unusable)?;
     let kept = (!group.is_temporary()).then(|| group.folder());
     let mut part =
         ShardPart { shard: group.shard(), sent: 0, levels: 0, folder: kept, is_cut: false };
@@ -137,7 +171,7 @@ async fn levels<R: PreparedRun, M: Measure>(
         let level = run.ordered(&name)?;
         let none = || ExperimentError::broken("the run has no level to measure");
         let with = with.get_mut(level.endpoint).ok_or_else(none)?;
-        let measured = share::measure(with, &level, &folder, run.basis(), group, &mut ()).await;
+        let measured = share::measure(with, &level, folder, run.basis(), group, &mut ()).await;
         let Some(measured) = measured.map_err(ExperimentError::told)? else {
             return Err(group.error().unwrap_or(ShardError::CalledOff).into());
         };
@@ -159,5 +193,6 @@ async fn levels<R: PreparedRun, M: Measure>(
             return Err(error.into());
         }
     }
+    part.is_cut |= group.was_cut();
     Ok(part)
 }

@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use fizeau_core::{LevelLoad, Nanos, Tape, TapeSink};
 use fizeau_harness::{Cancel, DriveEnding, DriveError, LevelRun, Measure, Observer, PlannedLevel};
 use fizeau_record::{
-    FolderError, LevelDocument, LevelPlan, LevelReport, NoReference, RunDocument, RunFolder,
-    ShardRecord, TapeFile,
+    Checklist, FolderError, LevelDocument, LevelPlan, LevelReport, NoReference, RunDocument,
+    RunFolder, RunSetup, ShardRecord, TapeFile, shard_alone,
 };
 use fizeau_workload::{Pacing, Shard, WalkError};
 
@@ -24,6 +24,7 @@ use crate::shards::{FirstRelease, Gate, PartReport, ShardError, ShardGroup, of_p
 pub(super) struct ShareFolder {
     root: RunFolder,
     shard: Shard,
+    setup: RunSetup,
     mark: String,
     is_resumed: bool,
 }
@@ -36,14 +37,21 @@ impl ShareFolder {
         basis: &RunBasis,
     ) -> Result<Self, FolderError> {
         let (shard, is_resumed) = (group.shard(), group.is_resumed());
+        let own = own_document(document, basis, shard);
         let root = if is_resumed {
             RunFolder::again(group.folder())
         } else {
-            let root = RunFolder::create(group.folder())?;
-            root.write_run(&own_document(document, basis, shard))?;
+            let root = RunFolder::claim(group.folder())?;
+            root.write_run(&own)?;
             root
         };
-        Ok(Self { root, shard, mark: group.mark(shard), is_resumed })
+        let setup = own.setup;
+        Ok(Self { root, shard, setup, mark: group.mark(shard), is_resumed })
+    }
+
+    /// Removes what was made of it, where nothing was sent.
+    pub(super) fn withdraw(&self) {
+        self.root.withdraw();
     }
 
     /// The folder of a level, whose tapes come into it.
@@ -177,7 +185,7 @@ pub(super) async fn measure<M: Measure>(
     drop(watch);
     let took = with.now().saturating_since(begun);
     let start = *gate.start.lock().unwrap_or_else(PoisonError::into_inner);
-    let share = judged(level, &run, basis, group.shard());
+    let share = judged(level, &run, basis, folder);
     let written = kept.write_summary(&share);
     spool.check(written.map(|_| ()));
     let Some(start) = start else {
@@ -226,7 +234,13 @@ fn part_report(
 }
 
 /// The part by itself, as a run of one shard has it.
-fn judged(level: &OrderedLevel, run: &LevelRun, basis: &RunBasis, shard: Shard) -> LevelReport {
+fn judged(
+    level: &OrderedLevel,
+    run: &LevelRun,
+    basis: &RunBasis,
+    ShareFolder { shard, setup, .. }: &ShareFolder,
+) -> LevelReport {
+    let shard = *shard;
     let one_in: NonZeroU64 = shard.count();
     let client = basis.client.clone().alone();
     let context = EvaluationContext {
@@ -239,5 +253,10 @@ fn judged(level: &OrderedLevel, run: &LevelRun, basis: &RunBasis, shard: Shard) 
     let cap = level.load.max_in_flight.map(|cap| cap_of(shard, cap));
     let cap = cap.map(|cap| NonZeroU32::new(cap).unwrap_or(NonZeroU32::MIN));
     let load = level_load(&level.work, one_in, cap);
-    context.report(run, &LevelTallies::new(None), load)
+    let mut report = context.report(run, &LevelTallies::new(None), load);
+    shard_alone(shard).into_iter().for_each(|reason| report.validity.add(reason));
+    // One of a sweep has no list of its own.
+    let list = || Checklist::of(setup, std::slice::from_ref(&report));
+    report.checklist = level.is_of_run().then(list);
+    report
 }

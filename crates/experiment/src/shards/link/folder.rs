@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::heartbeat::{Heartbeat, HeartbeatWatch};
+use super::heartbeat::{Heartbeat, HeartbeatWatch, SignOfLife};
 use super::{Link, LinkError, Message, Wait, decode, encode};
 use crate::shards::error::{ShardError, ShardMismatch};
 
@@ -20,7 +20,7 @@ const UP: &str = "up";
 const DOWN: &str = "down";
 
 /// The file that says that a meeting is over. Its folder stays: somebody may still read what was said last.
-const CLOSED: &str = "closed";
+pub(super) const CLOSED: &str = "closed";
 
 /// The file that says that the run has begun, by the names of those that came until then. Nobody answers whoever comes later.
 const BEGUN: &str = "begun";
@@ -75,6 +75,20 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::rename(&aside, path)
 }
 
+/// Moves a file, which may be to another file system: then it is on the disk there before it goes here.
+fn moved(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::rename(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+            fs::copy(from, to)?;
+            fs::File::open(to)?.sync_all()?;
+            // What cannot be removed stays in the folder of the meeting, as its messages do.
+            let _ = fs::remove_file(from);
+            Ok(())
+        }
+        moved => moved,
+    }
+}
+
 impl Link for FolderLink {
     fn send(&mut self, message: &Message) -> Result<(), LinkError> {
         write(&self.path(self.sends, self.sent), &encode(message)?)?;
@@ -114,7 +128,7 @@ impl Link for FolderLink {
     fn receive_file(&mut self, path: &Path, wait: &Wait) -> Result<(), LinkError> {
         self.receive(wait)?;
         let sent = self.folder.join(format!("{}.tapes", self.name));
-        fs::rename(sent, path).map_err(LinkError::not_kept(path))
+        moved(&sent, path).map_err(LinkError::not_kept(path))
     }
 
     fn has_round_trips(&self) -> bool {
@@ -186,16 +200,17 @@ impl FolderHost {
 
 impl Drop for FolderHost {
     fn drop(&mut self) {
+        // Before nothing is open any more: who came when the run had begun is told by it.
+        let _ = write(&self.meeting.join(CLOSED), b"");
         if !self.is_displaced() {
             // What cannot be removed is passed over by the next meeting.
             let _ = fs::remove_file(self.folder.join("open"));
         }
-        let _ = write(&self.meeting.join(CLOSED), b"");
     }
 }
 
 /// The way to shard 0 through `folder`, for the shard of this name; `hello` is said, and the answer to it came. What an earlier
-/// meeting left open is known by nobody answering there.
+/// meeting left open is known by nobody answering there, and by nobody counting there any more where its run had begun.
 pub(in crate::shards) fn join(
     folder: &Path,
     name: &str,
@@ -223,21 +238,95 @@ pub(in crate::shards) fn join(
             continue;
         }
         let is_same = || fs::read_to_string(folder.join("open")).is_ok_and(|now| now == token);
+        let mut life: Option<SignOfLife> = None;
         while is_same() {
             if link.path(DOWN, 0).exists() {
                 let answer = link.receive(wait)?;
                 return Ok((Box::new(link), answer));
             }
             if link.is_late() {
-                return Ok((Box::new(link), too_late(hello)));
+                let life = life.get_or_insert_with(|| SignOfLife::of(&link.folder));
+                if life.is_seen() {
+                    return Ok((Box::new(link), too_late(hello)));
+                }
             }
-            wait.check()?;
+            match (wait.check(), &life) {
+                (Err(LinkError::Silent { .. }), Some(life)) if life.may_come() => {}
+                (Err(error), Some(_)) => return Err(error.nobody()),
+                (checked, _) => checked?,
+            }
             thread::sleep(LOOK);
+        }
+        // It was over while whoever came too late looked.
+        if life.is_some_and(|life| life.is_seen()) {
+            return Ok((Box::new(link), too_late(hello)));
         }
         // It was answered in the moment in which the meeting was closed.
         if link.path(DOWN, 0).exists() {
             let answer = link.receive(wait)?;
             return Ok((Box::new(link), answer));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fizeau_harness::Cancel;
+
+    use super::*;
+
+    fn scratch(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("fizeau-meet-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    /// A shard 0 that was killed when the run had begun leaves a meeting open, at which nobody counts any more.
+    #[test]
+    fn a_meeting_that_was_left_open_by_a_dead_shard_is_no_run_that_has_begun() {
+        let folder = scratch("stale");
+        let stale = folder.join("meeting-old");
+        fs::create_dir_all(&stale).unwrap();
+        for (name, text) in
+            [("open", "old"), ("meeting-old/begun", "1-n2-7"), ("meeting-old/alive", "9")]
+        {
+            fs::write(folder.join(name), text).unwrap();
+        }
+        let wait = Wait::of(Duration::from_secs(60), &Cancel::new());
+        let (place, patience) = (folder.clone(), wait.clone());
+        let comes = thread::spawn(move || {
+            join(&place, "1-n2-8", &Message::Ready, &patience).map(|(_, answer)| answer)
+        });
+        // It finds what was left before there is anything else.
+        while !stale.join("1-n2-8-up-000000.json").exists() {
+            thread::yield_now();
+        }
+        let mut host = FolderHost::open(&folder, "new").unwrap();
+        let mut here = host.next(&wait).unwrap();
+        assert_eq!(here.receive(&wait).unwrap(), Message::Ready);
+        here.send(&Message::Agreed).unwrap();
+        assert_eq!(comes.join().unwrap().unwrap(), Message::Agreed);
+        drop(host);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    /// Tapes come from where the shards meet to where the run is kept, which may be another file system.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_is_moved_to_another_file_system() {
+        use std::os::unix::fs::MetadataExt as _;
+        let (here, there) = (scratch("here"), Path::new("/dev/shm"));
+        let device = |path: &Path| fs::metadata(path).map(|found| found.dev()).ok();
+        if device(there).is_none() || device(there) == device(&here) {
+            println!("passed over: there is no second file system to move a file to");
+            return;
+        }
+        let (from, to) =
+            (there.join(format!("fizeau-moved-{}", std::process::id())), here.join("to"));
+        fs::write(&from, "tapes").unwrap();
+        moved(&from, &to).unwrap();
+        assert_eq!(fs::read_to_string(&to).unwrap(), "tapes");
+        assert!(!from.exists());
+        fs::remove_dir_all(here).unwrap();
     }
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::folder::write;
+use super::folder::{CLOSED, write};
 use crate::shards::waits::SILENT_FOLDER;
 
 /// How often it counts.
@@ -49,6 +49,38 @@ impl Drop for Heartbeat {
         drop(self.stop.take());
         // What a thread that is over had to say was said.
         let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+/// Whether whoever opened a meeting still counts, for somebody who comes when it has begun: what one that was killed left behind says so too.
+#[derive(Debug)]
+pub(super) struct SignOfLife {
+    path: PathBuf,
+    /// The count as it was found.
+    found: Vec<u8>,
+    /// The file that says that the meeting is over; none where it was there from the first.
+    closed: Option<PathBuf>,
+    since: Instant,
+}
+
+impl SignOfLife {
+    /// Of the folder of a meeting, looked for from now on.
+    pub(super) fn of(meeting: &Path) -> Self {
+        let path = meeting.join(ALIVE);
+        let found = fs::read(&path).unwrap_or_default();
+        let closed = Some(meeting.join(CLOSED)).filter(|closed| !closed.exists());
+        Self { path, found, closed, since: Instant::now() }
+    }
+
+    /// Whether the count went on since, or came to its end.
+    pub(super) fn is_seen(&self) -> bool {
+        fs::read(&self.path).is_ok_and(|count| count != self.found)
+            || self.closed.as_ref().is_some_and(|closed| closed.exists())
+    }
+
+    /// Whether it was looked for so briefly that it may be there all the same.
+    pub(super) fn may_come(&self) -> bool {
+        self.since.elapsed() < 2 * BEAT
     }
 }
 

@@ -158,7 +158,11 @@ impl Link for TcpLink {
             }
             _ => not_kept(error),
         };
-        let mut file = DeflateDecoder::new(File::create(path).map_err(not_kept)?);
+        // What cannot be kept is taken to its end all the same: who sends it would not hear why otherwise.
+        let (mut kept, mut file) = match File::create(path) {
+            Ok(file) => (Ok(()), Some(DeflateDecoder::new(file))),
+            Err(error) => (Err(not_kept(error)), None),
+        };
         loop {
             // However long all of it takes, the next part comes soon.
             let wait = &wait.again();
@@ -166,8 +170,8 @@ impl Link for TcpLink {
                 return Err(LinkError::NotUnderstood("tapes without their length".to_owned()));
             };
             if left == 0 {
-                file.finish().map_err(not_taken)?;
-                return Ok(());
+                let finished = file.map_or(Ok(()), |file| file.finish().map(drop));
+                return kept.and(finished.map_err(not_taken));
             }
             while left > 0 {
                 if self.unread.is_empty() {
@@ -175,7 +179,9 @@ impl Link for TcpLink {
                 }
                 let count = usize::try_from(left).unwrap_or(usize::MAX).min(self.unread.len());
                 let part: Vec<u8> = self.unread.drain(..count).collect();
-                file.write_all(&part).map_err(not_taken)?;
+                if let Some(Err(error)) = file.as_mut().map(|file| file.write_all(&part)) {
+                    (kept, file) = (Err(not_taken(error)), None);
+                }
                 left -= count as u64;
             }
         }
@@ -291,6 +297,33 @@ mod tests {
         assert!(!is_cut(), "it is closed");
     }
 
+    /// Whoever sends what cannot be kept is still there to be told.
+    #[test]
+    fn a_file_that_cannot_be_kept_is_taken_to_its_end() {
+        let host = TcpHost::open("127.0.0.1:0").unwrap();
+        let address = host.listener.local_addr().unwrap().to_string();
+        let wait = Wait::of(Duration::from_secs(60), &Cancel::new());
+        let mut there = join(&address, &wait).unwrap();
+        let mut here = host.next(&wait).unwrap();
+        let name = format!("fizeau-link-full-{}", std::process::id());
+        let from = std::env::temp_dir().join(name);
+        // Beyond what the systems of both ends hold back.
+        let content: Vec<u8> = (0..4_000_000_u64)
+            .map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8)
+            .collect();
+        std::fs::write(&from, content).unwrap();
+        let path = from.clone();
+        let sender = thread::spawn(move || {
+            there.send_file(&path).unwrap();
+            there.receive(&Wait::of(Duration::from_secs(60), &Cancel::new())).unwrap()
+        });
+        let refused = here.receive_file(Path::new("/proc/fizeau/tapes.jsonl"), &wait).unwrap_err();
+        assert!(matches!(refused, LinkError::NotKept { .. }), "{refused}");
+        here.send(&Message::Done { is_cut: false }).unwrap();
+        assert_eq!(sender.join().unwrap(), Message::Done { is_cut: false });
+        std::fs::remove_file(from).unwrap();
+    }
+
     #[test]
     fn messages_and_files_come_whole_through_a_connection() {
         let host = TcpHost::open("127.0.0.1:0").unwrap();
@@ -306,11 +339,11 @@ mod tests {
         let sender = thread::spawn(move || {
             there.send(&Message::Ready).unwrap();
             there.send_file(&from).unwrap();
-            there.send(&Message::Done).unwrap();
+            there.send(&Message::Agreed).unwrap();
         });
         assert_eq!(here.receive(&wait).unwrap(), Message::Ready);
         here.receive_file(&to, &wait).unwrap();
-        assert_eq!(here.receive(&wait).unwrap(), Message::Done);
+        assert_eq!(here.receive(&wait).unwrap(), Message::Agreed);
         assert!(std::fs::read(&to).unwrap() == content, "the file came otherwise");
         sender.join().unwrap();
         assert!(matches!(here.receive(&wait), Err(LinkError::Gone)));
