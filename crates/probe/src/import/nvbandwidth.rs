@@ -136,7 +136,7 @@ fn copy(reading: &mut Reading<'_>, place: usize, matrix: &Matrix<'_>, sides: &Si
     }
 }
 
-/// Copies by the tensor memory accelerator are rows of their own beside those by loads and stores.
+/// By what a kernel copies, where that is the tensor memory accelerator: of two ways of one operation the faster speaks.
 fn say_how(seen: &mut Measurement, test: &str) {
     if test.ends_with("_tma") {
         seen.method.instructions = Some("tma".into());

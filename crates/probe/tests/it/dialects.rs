@@ -114,11 +114,12 @@ fn kernels_on_a_devices_own_memory_are_held_against_it() {
     let expected = [
         "gpu0: copy gpu0 to gpu0, copy_engine",
         "gpu0: copy",
-        "gpu0: copy, tma",
+        "gpu0: copy",
         "gpu0: read",
         "gpu0: write",
     ];
     assert_eq!(keys(&imported), expected);
+    assert_eq!(imported.measurements[2].method.instructions.as_deref(), Some("tma"));
     let document = ProbeDocument::of_imports([imported], "node").unwrap();
     let sheet = fizeau_roofline::Device::named("h100-sxm").unwrap();
     let rows = document.specified_by(sheet).rows;
