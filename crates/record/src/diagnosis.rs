@@ -84,10 +84,12 @@ impl<'a> Diagnosed<'a> {
         }
         let is_sound = |facts: &&LevelFacts<'_>| facts.report.validity.verdict != Verdict::Invalid;
         // Requests at a rate meet one another now and then; a closed loop of one never does.
-        let meets = |facts: &LevelFacts<'_>| facts.report.load != LevelLoad::Concurrency(NonZeroU32::MIN);
-        let lightest = facts.iter().filter(is_sound).min_by(|a, b| {
-            meets(a).cmp(&meets(b)).then(a.in_flight.total_cmp(&b.in_flight))
-        });
+        let meets =
+            |facts: &LevelFacts<'_>| facts.report.load != LevelLoad::Concurrency(NonZeroU32::MIN);
+        let lightest = facts
+            .iter()
+            .filter(is_sound)
+            .min_by(|a, b| meets(a).cmp(&meets(b)).then(a.in_flight.total_cmp(&b.in_flight)));
         let levels = facts
             .iter()
             .map(|facts| LevelDiagnosis {

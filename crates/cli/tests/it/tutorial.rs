@@ -44,7 +44,8 @@ fn each_command_of_the_tutorial_is_understood() {
 fn the_plan_of_the_tutorial_has_the_rows_of_a_plan() {
     let page = page("tutorial.md");
     let plan = page.split("```").find(|block| block.contains("A plan for")).unwrap();
-    let line = ["plan", "--from", MEASURED, "--rate", "10", "--gpu-hour", "1", "--slo", "p99 ttft<5s"];
+    let line =
+        ["plan", "--from", MEASURED, "--rate", "10", "--gpu-hour", "1", "--slo", "p99 ttft<5s"];
     let printed = run(&line).out;
     let rows = plan.lines().skip_while(|line| !line.trim_start().starts_with("expected")).skip(1);
     let labels = rows.filter_map(|row| row.trim().split("  ").next());

@@ -24,7 +24,9 @@ pub enum ShareError {
     )]
     Smallest(String),
     /// How much runs differ among themselves cannot be all, nor less than nothing.
-    #[error("the run-to-run spread must be at least 0 % and below 100 %, such as 2% or 0.02, not {0}")]
+    #[error(
+        "the run-to-run spread must be at least 0 % and below 100 %, such as 2% or 0.02, not {0}"
+    )]
     RunToRun(String),
 }
 

@@ -29,7 +29,8 @@ fn a_part_by_itself_is_suspect_and_no_plan_takes_it() {
     let refused = TestedReplica::read(fixture("shard-0")).unwrap_err();
     assert!(matches!(refused, StoredError::Part { .. }), "{refused}");
     let text = refused.to_string();
-    for part in ["runs/shard-0 is the part of shard 0/2 alone", "the whole run", "merge the parts"] {
+    for part in ["runs/shard-0 is the part of shard 0/2 alone", "the whole run", "merge the parts"]
+    {
         assert!(text.contains(part), "{part}: {text}");
     }
     // Parts that were merged are no part.

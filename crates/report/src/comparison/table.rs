@@ -88,7 +88,11 @@ pub(crate) fn answer(row: &ComparedFigure) -> &'static str {
         Some(ComparisonAnswer::Better) => "better",
         Some(ComparisonAnswer::Worse) => "worse",
         Some(ComparisonAnswer::NoDetectableDifference) => {
-            if decision.is_some_and(|decision| decision.is_too_small) { "too small" } else { "not detected" }
+            if decision.is_some_and(|decision| decision.is_too_small) {
+                "too small"
+            } else {
+                "not detected"
+            }
         }
         None => "-",
     }

@@ -143,7 +143,9 @@ impl Outcome {
             say(self.result.block())?;
             say(Shown(&self.report).block_with(&self.sweep, trust.output.verbosity()))?;
             if let Some(needed) = self.sweep.requests_needed() {
-                say(format!("Use --num-prompts {needed} to decide the goals that are not decided."))?;
+                say(format!(
+                    "Use --num-prompts {needed} to decide the goals that are not decided."
+                ))?;
             }
             speed::say_missing([&self.report])?;
             self.report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;

@@ -123,7 +123,11 @@ fn a_sweep_goes_on_by_as_many_as_began_it() {
     for ended in ends(lone) {
         assert_eq!(ended.code, Some(5), "{ended:?}");
         let says = "shard 0 goes on with a run and shard 1/2 on ";
-        assert!(ended.err.contains(says) && ended.err.contains(" begins one: have all"), "{}", ended.err);
+        assert!(
+            ended.err.contains(says) && ended.err.contains(" begins one: have all"),
+            "{}",
+            ended.err
+        );
     }
     // A part that is torn is not whole, whatever its summary says.
     let tapes = Path::new(&out).join("shards/1-of-2/concurrency-0002/tapes.jsonl");
