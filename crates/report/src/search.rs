@@ -21,7 +21,7 @@ impl Shown<'_, SearchReport> {
         let end = if self.slo.is_range() { ", at the tight end" } else { "" };
         let what = self.requested.load.as_str();
         sentence(&mut out, &format!("Search: the highest {what} with {}{end}", self.slo));
-        sentence(&mut out, &format!("Endpoint: {}", self.endpoint()));
+        sentence(&mut out, &self.endpoint());
         out.push('\n');
         self.table(&mut out);
         out.push('\n');
@@ -54,11 +54,13 @@ impl Shown<'_, SearchReport> {
     fn endpoint(&self) -> String {
         let endpoint = &self.setup.endpoint;
         match &self.setup.engine {
-            EngineRecord::Simulated { .. } => self.setup.engine.words(),
+            EngineRecord::Simulated { .. } => {
+                format!("Engine: {}", self.setup.engine.words().replacen(": ", ", ", 1))
+            }
             EngineRecord::Remote { description } => {
                 let said =
                     description.as_ref().map_or_else(String::new, |said| format!(" ({said})"));
-                format!("{} at {}{said}", endpoint.model, endpoint.base_url)
+                format!("Endpoint: {} at {}{said}", endpoint.model, endpoint.base_url)
             }
         }
     }

@@ -119,7 +119,7 @@ document! {
         pub accepted_by_position: BTreeMap<u32, ReportedCounter> = view.counters_by(MetricMeaning::AcceptedByPosition, "position"),
         /// Tokens that a round of drafting gives a request, the one that needs no draft among them, as the engine averages it; the mean
         /// over engines.
-        pub accept_length?: ReportedGauge = view.gauge_mean(MetricMeaning::AcceptLength),
+        pub accept_length?: ReportedGauge = view.accept_length(),
         /// Floating-point operations of one GPU by the engine's own estimate, the mean over engines.
         pub estimated_flops_per_gpu?: ReportedCounter = view.counter_mean(MetricMeaning::EstimatedFlops),
         /// Bytes that one GPU read, likewise.

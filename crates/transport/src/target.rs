@@ -415,7 +415,11 @@ fn base_of(base_url: &str, path: &str) -> Result<BaseUrl, TargetError> {
     if let Some(length) = before.map(str::len) {
         base.prefix.truncate(length);
     }
-    if Route::of_path(&base.prefix).is_some() {
+    let is_route = |route: Route| {
+        let own = route.default_path("");
+        base.prefix.ends_with(own.split_once('?').map_or(own.as_str(), |(plain, _)| plain))
+    };
+    if Route::ALL.into_iter().any(is_route) {
         return Err(wrong(
             "ends in the path of a route; give the server's address alone, and that path as the endpoint's",
         ));

@@ -97,6 +97,12 @@ impl SystemQuery<'_> {
         invalid: InvalidLevels,
     ) -> Result<Vec<Result<CalibrationSample, SampleError>>, SolQueryError> {
         let kept = read::<RunDocument>(&folder.join("run.json"));
+        if let Some(part) = kept.as_ref().ok().and_then(RunDocument::part) {
+            return Err(SolQueryError::new(format_args!(
+                "{}: it is the part of shard {part} alone; name the folder of the whole run",
+                folder.display()
+            )));
+        }
         let (setup, spread, levels) = match read::<SweepFile>(&folder.join("sweep.json")) {
             Ok(SweepFile { setup, levels }) => {
                 (setup, kept.ok().and_then(|run| run.speed_of_light), levels)

@@ -128,8 +128,10 @@ fn unfinished_burst(requests: &[&SentRequest]) -> Option<NoWindowReason> {
     (share < 0.5).then_some(NoWindowReason::Burst { share })
 }
 
-/// By how much more than what is served is sent, at the least, where waits tell it by themselves.
+/// By how much more than what is served is sent, at the least, where waits tell it by themselves; and how much of the time lies between the
+/// middles of the first and the last eighth.
 const OVERLOAD: f64 = 0.2;
+const BETWEEN_EIGHTHS: f64 = 7.0 / 8.0;
 
 /// Whether the scheduled TTFT grew from the first eighth of `requests` to the last, by their medians, by [`OVERLOAD`] of the time in which
 /// they were due: of a load that many times what is served it grows by that share. So it needs no test for noise, which waves of equal
@@ -146,7 +148,8 @@ fn waits_pile_up(requests: &[&SentRequest]) -> bool {
     let (Some(before), Some(after)) = (ends.0.and_then(typical), ends.1.and_then(typical)) else {
         return false;
     };
-    after - before > OVERLOAD * last.intended.saturating_since(first.intended).as_secs_f64()
+    let time = last.intended.saturating_since(first.intended).as_secs_f64();
+    after - before > OVERLOAD * BETWEEN_EIGHTHS * time
 }
 
 /// The scheduled TTFT of each of `part` that has one, with the instant at which it was due.

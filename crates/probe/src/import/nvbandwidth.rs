@@ -159,13 +159,13 @@ fn sides(matrix: &Matrix<'_>, row: &str, column: &str) -> Sides {
     let left = if is_of_all { "all gpus".to_owned() } else { left };
     let reads = is_among_devices(test) && (test.contains("read") || test.contains("latency"));
     let begins = |names: &[&str]| names.iter().any(|name| test.contains(name));
-    let is_from_right = if is_among_devices(test) {
-        // Both directions together are those of the pair.
-        reads && !matrix.is_total
-    } else if begins(&["device_to_host", "all_to_host", "one_to_all"]) {
+    let is_from_right = if begins(&["device_to_host", "all_to_host", "one_to_all"]) {
         true
     } else if begins(&["host_to_device", "host_to_all", "all_to_one"]) {
         false
+    } else if is_among_devices(test) {
+        // Both directions together are those of the pair.
+        reads && !matrix.is_total
     } else {
         description.contains("<-") && !description.contains("<->")
     };

@@ -43,6 +43,18 @@ impl Drop for MadeFolders {
 /// The folder of the parts of a run's shards.
 const PARTS: &str = "shards";
 
+/// How the names of what a run writes end.
+const WRITTEN: [&str; 5] = ["hdr", "html", "json", "jsonl", "toml"];
+
+/// Whether a run may have written `path`, all of it: what somebody else put beside it is not for us to remove.
+fn is_of_a_run(path: &Path) -> bool {
+    if path.is_dir() {
+        let mut entries = fs::read_dir(path).into_iter().flatten().flatten();
+        return entries.all(|entry| is_of_a_run(&entry.path()));
+    }
+    path.extension().is_some_and(|end| WRITTEN.iter().any(|own| end == *own))
+}
+
 /// The names of what lies in `folder`, but for the lock of its writer.
 fn names(folder: &Path) -> BTreeSet<OsString> {
     let entries = fs::read_dir(folder).into_iter().flatten();
@@ -94,6 +106,9 @@ impl RunFolder {
         };
         for name in names(&self.path).difference(before).filter(|name| *name != PARTS) {
             let path = self.path.join(name);
+            if !is_of_a_run(&path) {
+                continue;
+            }
             // What cannot be removed stays, and is named to whoever comes next.
             let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
         }

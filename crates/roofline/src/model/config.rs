@@ -91,12 +91,19 @@ fn language_model(
     }
     let config = Config::read(fields, family)?;
     remarks.append(config.quantization.remarks());
+    if quantization::block(fields).is_some() && config.layer_input()?.is_some() {
+        remarks.doubt(
+            "`hidden_size_per_layer_input`".to_owned(),
+            "how what `hidden_size_per_layer_input` adds is quantised is not read: it is counted in 16 bits".to_owned(),
+        );
+    }
     for (place, block) in said_again.into_iter().filter_map(|(place, block)| Some((place, block?)))
     {
         if !config.quantization.is_said_by(&object, block) {
-            remarks.say(format!(
+            let text = format!(
                 "the config says how the checkpoint is quantised, and what is said of that {place} differs and is not taken"
-            ));
+            );
+            remarks.doubt("`quantization_config`".to_owned(), text);
         }
     }
     let mut model = config.model(architecture)?;

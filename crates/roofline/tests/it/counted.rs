@@ -276,6 +276,8 @@ fn rules_of_gptq_keep_what_they_name() {
     assert_eq!(class(&model, TensorClass::Attention).1, ["int8-g64"]);
     assert_eq!(class(&model, TensorClass::Recurrent).1, ["bf16"]);
     assert_eq!(class(&model, TensorClass::SharedExperts).1, ["int4-g128"]);
+    // The first rule that fits holds, and their order is not read.
+    assert_eq!(model.unread(), ["`quantization_config.dynamic`"]);
 }
 
 /// AutoRound lists what is otherwise module by module, or by an expression that is found in a name.
@@ -327,6 +329,7 @@ fn a_block_that_was_left_over_is_overruled() {
     let both = |config: Value| {
         Model::from_config_and_quantization(&config.to_string(), &beside.to_string()).unwrap()
     };
+    assert_eq!(outer.unread(), ["`quantization_config`"]);
     let file = both(wrapped(&int4, &Value::Null));
     assert_eq!((format(&file), file.warnings.len()), (vec!["nvfp4".to_owned()], 1));
     let against = both(wrapped(&Value::Null, &int4));

@@ -239,10 +239,14 @@ impl<'a> View<'a> {
     }
 
     /// The mean over engines.
-    pub(super) fn gauge_mean(&self, meaning: MetricMeaning) -> Option<ReportedGauge> {
-        let (metric, entry, series) = self.series(meaning)?;
+    /// What a round of drafting gives, the mean over engines and over the pages that tell of one: TensorRT-LLM sets it to 0 in each step
+    /// without a draft (`pyexecutor/py_executor.py`).
+    pub(super) fn accept_length(&self) -> Option<ReportedGauge> {
+        let (metric, entry, series) = self.series(MetricMeaning::AcceptLength)?;
         let points = Combine::WeightedMean.of(series.into_iter().map(|series| (series, 1.0)));
-        Some(Reported::new(metric, self.over_points(&scaled(points, entry.scale))?))
+        let of_a_round = |point: SeriesPoint| SeriesPoint { value: point.value.filter(|tokens| *tokens >= 1.0), ..point };
+        let points: Vec<SeriesPoint> = scaled(points, entry.scale).into_iter().map(of_a_round).collect();
+        Some(Reported::new(metric, self.over_points(&points)?))
     }
 
     pub(super) fn gauges_by(
@@ -273,7 +277,8 @@ impl<'a> View<'a> {
     /// The share of the cache in use over all engines, each weighted by what its cache holds, where all say that; else alike. Of an
     /// engine that tells blocks, the used ones over all.
     pub(super) fn kv_points(&self) -> Option<(&'a str, Vec<SeriesPoint>)> {
-        let Some((metric, entry, series)) = self.series(MetricMeaning::KvUse) else {
+        let told = self.series(MetricMeaning::KvUse).filter(|(.., series)| !series.is_empty());
+        let Some((metric, entry, series)) = told else {
             return self.used_blocks();
         };
         let configs = self.configs();

@@ -136,7 +136,8 @@ pub(super) const ENGINES: &[VocabularyEntry] = &[
     plain("lmdeploy:request_generation_tokens", RequestGenerationTokens, Lmdeploy),
     seconds("lmdeploy:time_to_first_token_seconds", Ttft, Lmdeploy),
     seconds("lmdeploy:iter_token_latency", Itl, Lmdeploy),
-    seconds("lmdeploy:time_per_output_token_seconds", Tpot, Lmdeploy),
+    // Of an iteration and not of a request, for all its name (`lmdeploy/metrics/loggers.py`).
+    seconds("lmdeploy:time_per_output_token_seconds", Itl, Lmdeploy),
     seconds("lmdeploy:e2e_request_latency_seconds", E2el, Lmdeploy),
     seconds("lmdeploy:request_queue_time_seconds", QueueTime, Lmdeploy),
     seconds("lmdeploy:request_prefill_time_seconds", PrefillTime, Lmdeploy),

@@ -68,6 +68,8 @@ struct Choice<'a> {
     /// LMDeploy.
     output_ids: ItemCount,
     logprobs: Logprobs,
+    /// OpenRouter's, beside `"finish_reason": "error"` or what came before it.
+    error: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -215,6 +217,9 @@ fn take_choice<'a>(event: &mut WireEvent<'a>, choice: Choice<'a>) {
     event.token_ids += choice.token_ids.0.max(choice.output_ids.0);
     let Logprobs(logprobs) = choice.logprobs;
     event.logprobs += logprobs.content.0.max(logprobs.tokens.0);
+    if let Some(said) = choice.error.as_ref().and_then(words) {
+        event.error.get_or_insert(said);
+    }
     take_finish(event, &choice.finish_reason.0);
 }
 

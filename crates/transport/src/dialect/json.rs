@@ -148,7 +148,17 @@ impl PlainBody {
         let field = |name: &str| first.and_then(|value| value.get(name));
         let own = field("error").and_then(words).or_else(|| plain_fault(data));
         let is_reply = || {
-            let names = ["candidates", "choices", "content", "output", "response"];
+            let names = [
+                "candidates",
+                "choices",
+                "content",
+                "generated_text",
+                "message",
+                "meta_info",
+                "output",
+                "response",
+                "text_output",
+            ];
             value.as_ref().is_some_and(|whole| names.iter().any(|name| whole.get(*name).is_some()))
         };
         match own {
@@ -207,9 +217,14 @@ fn is_failing(reason: &str) -> bool {
         "sensitive",
         // Gemini's (`FinishReason` of its API).
         "blocklist",
+        "image_other",
+        "image_prohibited_content",
+        "image_recitation",
         "image_safety",
         "language",
         "malformed_function_call",
+        "malformed_response",
+        "no_image",
         "prohibited_content",
         "recitation",
         "safety",

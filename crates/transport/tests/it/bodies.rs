@@ -152,6 +152,7 @@ fn base_urls() {
     check_base("http://[fe80::1]", Ok("http://[fe80::1]:80"));
     check_base("http://h/a/v1/completions", Ok("http://h:80/a"));
     check_base("http://h/v1/chat/completions", Err("ends in the path of a route"));
+    check_base("http://h/team/messages", Ok("http://h:80/team/messages"));
     check_base("localhost:8000", Err("no scheme"));
     check_base("ftp://h", Err("unknown scheme"));
     check_base("http://", Err("no host"));

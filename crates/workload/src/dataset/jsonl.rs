@@ -108,7 +108,7 @@ fn conversation(line: &str) -> Result<Conversation, RecordFault> {
 }
 
 fn turn(fields: &RecordFields<'_>) -> Result<Turn, RecordFault> {
-    if kinds(fields).next().is_none() && fields.raw(TEXT).is_none() {
+    if kinds(fields).next().is_none() {
         fields.check_spelling(&KINDS)?;
     }
     fields.check_spelling(&OUTPUT)?;

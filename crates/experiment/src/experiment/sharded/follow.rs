@@ -76,7 +76,11 @@ pub(in crate::experiment) async fn lead<R: PreparedRun, M: Measure, C: Timer>(
     SharedRun { group, document, folder: kept }: SharedRun<'_>,
     watcher: &mut impl Watcher,
 ) -> Result<ShardOutcome<R::Outcome>, ExperimentError> {
-    let folder = ShareFolder::create(group, document, run.basis()).map_err(unusable)?;
+    let folder = ShareFolder::create(group, document, run.basis()).map_err(unusable);
+    let folder = folder.inspect_err(|error| {
+        group.give_up(error);
+        group.finish();
+    })?;
     let sharded = |with: M| ShardedMeasure { with, run, group: group.clone(), folder: &folder };
     let with = with.into_iter().map(sharded).collect();
     let outcome = run.measure(with, timer, kept, watcher).await;

@@ -1,6 +1,6 @@
 //! `profile_export.jsonl`: a line a request.
 
-use fizeau_core::Tape;
+use fizeau_core::{FailureClass, Tape};
 use serde::Deserialize;
 
 use super::summary::explain;
@@ -67,6 +67,13 @@ struct ErrorDetails {
     kind: Lenient<String>,
     message: Lenient<String>,
     code: Lenient<u64>,
+}
+
+impl ErrorDetails {
+    /// Whether it came as an event of a reply whose own status was good.
+    fn is_within_stream(&self) -> bool {
+        self.kind.0.as_deref() == Some("SSEResponseError")
+    }
 }
 
 impl Metrics {
@@ -161,8 +168,9 @@ impl Request {
             return Some(format!("cancelled: {}", why.unwrap_or("by the client")));
         }
         let words = |error: &ErrorDetails| {
+            let class = error.is_within_stream().then(|| FailureClass::InStreamError.as_str().to_owned());
             let words = [&error.kind, &error.message].map(|part| part.0.clone());
-            words.into_iter().flatten().collect::<Vec<_>>().join(": ")
+            class.into_iter().chain(words.into_iter().flatten()).collect::<Vec<_>>().join(": ")
         };
         self.error.as_ref().map(words)
     }
@@ -172,9 +180,11 @@ impl Request {
         self.metadata.was_cancelled.0 == Some(true)
     }
 
-    /// The status of the server's reply, where that is what went wrong: the code of what the client itself cancelled is made up.
+    /// The status of the server's reply, where that is what went wrong: the codes of what the client itself cancelled, and of errors within
+    /// a stream, are made up.
     fn status(&self) -> Option<u16> {
-        let code = self.error.as_ref().filter(|_| !self.is_called_off())?.code.0?;
+        let error = self.error.as_ref().filter(|_| !self.is_called_off())?;
+        let code = error.code.0.filter(|_| !error.is_within_stream())?;
         u16::try_from(code).ok().filter(|code| (400..600).contains(code))
     }
 

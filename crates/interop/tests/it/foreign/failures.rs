@@ -135,6 +135,10 @@ fn what_aiperfs_client_cancelled_is_no_failure_of_the_server() {
     let busy = json!({"code": 503, "type": "Service Unavailable", "message": "busy"});
     let failure = of(busy, false);
     assert_eq!((failure.class, failure.status), (FailureClass::Status, Some(503)));
+    // An event of a good reply: its code is the client's own.
+    let event = json!({"code": 502, "type": "SSEResponseError", "message": "upstream timeout"});
+    let failure = of(event, false);
+    assert_eq!((failure.class, failure.status), (FailureClass::InStreamError, None));
 }
 
 /// The same text comes out that came in, and one of ours keeps the name of its class, without which nobody could tell it.

@@ -43,9 +43,8 @@ impl Config<'_> {
             return Ok(None);
         };
         let feed = layout.last().map_or(last.feed, |last| last.feed);
-        // Of a module that runs several times the indexer chooses once.
-        let shares_choice = self.fields.flag("index_share_for_mtp_iteration")? == Some(true);
-        let place = LayerPlace { shares_keys: false, feed, shares_choice, ..*last };
+        // Of a module that runs several times the indexer chooses once (`index_share_for_mtp_iteration`); it has one of its own.
+        let place = LayerPlace { shares_keys: false, feed, shares_choice: false, ..*last };
         let layer = self.layer(place, self.formats(self.layers), count)?;
         Ok(Some(Layers { norms: layer.norms + self.norms(3), ..layer }))
     }

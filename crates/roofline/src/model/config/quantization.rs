@@ -57,10 +57,14 @@ pub(super) struct Quantization {
 /// The field that most configs say it in.
 pub(super) const FIELD: &str = "quantization_config";
 
+/// What the config says of it, by whichever name; none of a checkpoint that is not quantised.
+pub(super) fn block<'a>(fields: ConfigFields<'a>) -> Option<&'a Value> {
+    [FIELD, "compression_config", "quantization"].into_iter().find_map(|name| fields.get(name))
+}
+
 /// Reads how the tensors of a model are stored.
 pub(super) fn read(fields: ConfigFields<'_>) -> Result<Quantization, ModelConfigError> {
-    let names = [FIELD, "compression_config", "quantization"];
-    let quantization = names.into_iter().find_map(|name| fields.get(name));
+    let quantization = block(fields);
     let mut all = Quantization::plain(fields)?;
     all.check_dtype(fields, quantization.is_some())?;
     let state = fields.get("mamba_ssm_cache_dtype").or_else(|| fields.get("mamba_ssm_dtype"));

@@ -109,15 +109,17 @@ pub(super) fn language_part(mut outer: Map<String, Value>, remarks: &mut Remarks
         return LanguagePart { fields: outer, name: None, quantization: None };
     };
     outer.remove(name);
+    let said = |of: &Map<String, Value>, name: &str| of.get(name).is_some_and(|value| !value.is_null());
+    // What is said outside holds, by whichever of its names; what is said inside is kept to be compared with it.
     let mut own = None;
-    for shared in SHARED {
-        let known = inner.get(shared).is_some_and(|value| !value.is_null());
-        let outside = QUANTIZATION.contains(&shared);
-        if let Some(value) = outer.get(shared).filter(|value| !value.is_null())
-            && (!known || outside)
-        {
-            own =
-                inner.insert(shared.to_owned(), value.clone()).filter(|_| known && outside).or(own);
+    if QUANTIZATION.iter().any(|name| said(&outer, name)) {
+        for name in QUANTIZATION {
+            own = own.or(inner.remove(name).filter(|value| !value.is_null()));
+        }
+    }
+    for shared in SHARED.into_iter().filter(|shared| said(&outer, shared)) {
+        if !said(&inner, shared) {
+            inner.extend(outer.get(shared).map(|value| (shared.to_owned(), value.clone())));
         }
     }
     // A wrapper may nest twice: a `thinker_config` has a `text_config`.

@@ -15,6 +15,10 @@ fn errors() -> Vec<Case> {
     let failing = [
         ("11: FastChat", r#"{"text":"busy","error_code":50004}"#),
         ("11: OpenRouter, in the choice", r#"{"choices":[{"delta":{},"error":{"code":502}}]}"#),
+        (
+            "11: OpenRouter, with a reason",
+            r#"{"choices":[{"delta":{},"finish_reason":"error","error":{"code":502,"message":"no"}}]}"#,
+        ),
         ("11: a code and words", r#"{"code":"InternalError","message":"no","request_id":"1"}"#),
         ("11: a detail alone", r#"{"detail":"no"}"#),
         ("11: Cloudflare", r#"{"errors":[{"message":"no"}],"success":false,"messages":[]}"#),

@@ -30,7 +30,11 @@ pub(super) fn dynamic(
             put(&mut others, format, format!("re:{pattern}"));
         }
     }
-    // What is left alone last: it is so whatever else is said of it.
+    // Of rules that fit one module the first holds, and in which order they stood is not known any more.
+    if others.len() + usize::from(!kept.is_empty()) > 1 {
+        let text = format!("`{DYNAMIC}` has rules of several outcomes, of which the order is not read: what is left alone is taken to be so");
+        all.remarks.doubt(format!("`{DYNAMIC}`"), text);
+    }
     put_all(all, &others, DYNAMIC);
     all.keep(&strings(&kept), DYNAMIC);
     Ok(())
