@@ -72,7 +72,8 @@ pub(super) fn of_copies<'a>(
             continue;
         };
         let plain = |side: &'_ str| side.strip_suffix(ONE_WAY).unwrap_or(side).to_owned();
-        let (own, other) = ([from, to].map(|side| plain(side)), [other_from, other_to].map(|side| plain(side)));
+        let (own, other) =
+            ([from, to].map(|side| plain(side)), [other_from, other_to].map(|side| plain(side)));
         let is_same_way = own == other;
         if !is_same_way && own.iter().ne(other.iter().rev()) {
             continue;

@@ -244,8 +244,12 @@ impl<'a> View<'a> {
     pub(super) fn accept_length(&self) -> Option<ReportedGauge> {
         let (metric, entry, series) = self.series(MetricMeaning::AcceptLength)?;
         let points = Combine::WeightedMean.of(series.into_iter().map(|series| (series, 1.0)));
-        let of_a_round = |point: SeriesPoint| SeriesPoint { value: point.value.filter(|tokens| *tokens >= 1.0), ..point };
-        let points: Vec<SeriesPoint> = scaled(points, entry.scale).into_iter().map(of_a_round).collect();
+        let of_a_round = |point: SeriesPoint| SeriesPoint {
+            value: point.value.filter(|tokens| *tokens >= 1.0),
+            ..point
+        };
+        let points: Vec<SeriesPoint> =
+            scaled(points, entry.scale).into_iter().map(of_a_round).collect();
         Some(Reported::new(metric, self.over_points(&points)?))
     }
 

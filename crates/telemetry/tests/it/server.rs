@@ -388,7 +388,9 @@ fn tensorrt_llm_tells_its_drafts_its_cached_prompts_and_its_cache() {
 /// A step without a draft has an acceptance length of 0, which is none.
 #[test]
 fn of_a_length_of_rounds_only_pages_with_a_round_count() {
-    let page = |length: f64| format!("trtllm_num_requests_running 1\ntrtllm_spec_decode_acceptance_length {length}\n");
+    let page = |length: f64| {
+        format!("trtllm_num_requests_running 1\ntrtllm_spec_decode_acceptance_length {length}\n")
+    };
     assert_eq!(over_two(&page(2.8), &page(0.0)).tokens_per_step(), Some(2.8));
     assert_eq!(over_two(&page(0.0), &page(0.0)).tokens_per_step(), None);
 }

@@ -168,7 +168,8 @@ impl Request {
             return Some(format!("cancelled: {}", why.unwrap_or("by the client")));
         }
         let words = |error: &ErrorDetails| {
-            let class = error.is_within_stream().then(|| FailureClass::InStreamError.as_str().to_owned());
+            let class =
+                error.is_within_stream().then(|| FailureClass::InStreamError.as_str().to_owned());
             let words = [&error.kind, &error.message].map(|part| part.0.clone());
             class.into_iter().chain(words.into_iter().flatten()).collect::<Vec<_>>().join(": ")
         };

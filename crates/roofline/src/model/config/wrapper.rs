@@ -109,7 +109,8 @@ pub(super) fn language_part(mut outer: Map<String, Value>, remarks: &mut Remarks
         return LanguagePart { fields: outer, name: None, quantization: None };
     };
     outer.remove(name);
-    let said = |of: &Map<String, Value>, name: &str| of.get(name).is_some_and(|value| !value.is_null());
+    let said =
+        |of: &Map<String, Value>, name: &str| of.get(name).is_some_and(|value| !value.is_null());
     // What is said outside holds, by whichever of its names; what is said inside is kept to be compared with it.
     let mut own = None;
     if QUANTIZATION.iter().any(|name| said(&outer, name)) {

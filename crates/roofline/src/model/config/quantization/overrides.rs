@@ -32,7 +32,9 @@ pub(super) fn dynamic(
     }
     // Of rules that fit one module the first holds, and in which order they stood is not known any more.
     if others.len() + usize::from(!kept.is_empty()) > 1 {
-        let text = format!("`{DYNAMIC}` has rules of several outcomes, of which the order is not read: what is left alone is taken to be so");
+        let text = format!(
+            "`{DYNAMIC}` has rules of several outcomes, of which the order is not read: what is left alone is taken to be so"
+        );
         all.remarks.doubt(format!("`{DYNAMIC}`"), text);
     }
     put_all(all, &others, DYNAMIC);
