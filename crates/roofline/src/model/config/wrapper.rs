@@ -115,7 +115,8 @@ pub(super) fn language_part(mut outer: Map<String, Value>, remarks: &mut Remarks
     let mut own = None;
     if QUANTIZATION.iter().any(|name| said(&outer, name)) {
         for name in QUANTIZATION {
-            own = own.or(inner.remove(name).filter(|value| !value.is_null()));
+            let removed = inner.remove(name).filter(|value| !value.is_null());
+            own = own.or(removed);
         }
     }
     for shared in SHARED.into_iter().filter(|shared| said(&outer, shared)) {
