@@ -4,9 +4,10 @@ use std::net::TcpListener;
 
 use fizeau_core::{FailureClass, Nanos, RequestSource as _, Tokens};
 use fizeau_experiment::{
-    EndpointSpec, ExperimentError, InputError, InputField, InputHint, LengthsSpec, LimitSource, PreparedLevel,
-    PreparedSearch, PreparedSweep, PromptSalt, PromptSource, RecordFormat, RecordsSource,
-    ReferenceSpec, SweepProtocol, TokenizerKind, TraceKind, TraceSource, WorkloadSpec,
+    EndpointSpec, ExperimentError, InputError, InputField, InputHint, LengthsSpec, LimitSource,
+    PreparedLevel, PreparedSearch, PreparedSweep, PromptSalt, PromptSource, RecordFormat,
+    RecordsSource, ReferenceSpec, SweepProtocol, TokenizerKind, TraceKind, TraceSource,
+    WorkloadSpec,
 };
 use fizeau_harness::WorkerPool;
 use fizeau_transport::{Backend, KeepText, RequestError, Target};

@@ -223,7 +223,11 @@ fn a_level_lasts_at_least_as_long_as_is_known() {
     all().for_each(|tape| known.add(tape));
     let summary = known.summary();
     assert_eq!(known.duration(), Nanos::from_secs(10));
-    assert!((summary.throughput.requests_per_s.get() - 2.0).abs() < 1e-9, "{:?}", summary.throughput);
+    assert!(
+        (summary.throughput.requests_per_s.get() - 2.0).abs() < 1e-9,
+        "{:?}",
+        summary.throughput
+    );
     // One that is longer is as long as it is, and none has a length without requests.
     let mut longer = tally(all());
     let own = longer.duration();
