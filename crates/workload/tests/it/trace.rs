@@ -122,7 +122,7 @@ fn what_has_no_id_is_like_nothing_else() {
     let trace = trace(
         TraceSpec::new(
             "file",
-            TraceFormat::Mooncake { block, tick: fizeau_core::Nanos::from_millis(1) },
+            TraceFormat::Mooncake { block, tick: Nanos::from_millis(1) },
         ),
         text,
     );
@@ -328,7 +328,7 @@ fn a_block_counts_only_behind_the_same_blocks() {
     let block = NonZeroU64::new(10).unwrap();
     let spec = TraceSpec::new(
         "blocks",
-        TraceFormat::Mooncake { block, tick: fizeau_core::Nanos::from_millis(1) },
+        TraceFormat::Mooncake { block, tick: Nanos::from_millis(1) },
     );
     let mut cached = 0;
     for (number, (_, more)) in (1..).zip(cases) {
