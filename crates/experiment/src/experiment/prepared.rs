@@ -145,8 +145,6 @@ impl<K: EndpointKind> PreparedExperiment<K> {
             None => ShardOffer { out: conduct.folder.clone(), ..ShardOffer::default() },
         };
         let group = ShardGroup::meet(spec, offer, &conduct.cancel)?;
-        let same = group.check_same_resume(self.experiment.settings.resume());
-        same.inspect_err(|error| group.give_up(error))?;
         // Shard 0 drew the salt of the prompts of all.
         self.experiment.conduct.shards = Some(group.clone());
         let prepared = self.experiment.prepare();

@@ -87,8 +87,16 @@ pub(crate) struct LostShard {
 impl ShardAbsence {
     /// That shard 0 is not there.
     pub(crate) const fn of_first(why: AbsenceReason) -> Self {
-        let (shards, also, parts) = (Vec::new(), Vec::new(), MeasuredParts::None);
-        Self { shards, count: None, host: None, place: None, waited: None, why, also, parts }
+        Self {
+            shards: Vec::new(),
+            count: None,
+            host: None,
+            place: None,
+            waited: None,
+            why,
+            also: Vec::new(),
+            parts: MeasuredParts::None,
+        }
     }
 
     /// That `shard` on `host`, which was there, no longer is.

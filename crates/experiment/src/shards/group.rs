@@ -160,21 +160,6 @@ impl ShardGroup {
         Ok(())
     }
 
-    /// Refuses to take part where shard 0 goes on with a run and this shard, which `resumes` one or none, was not told to, or the other
-    /// way round.
-    pub(crate) fn check_same_resume(&self, resumes: Option<&Path>) -> Result<(), ShardError> {
-        if resumes.is_some() == self.is_resumed() {
-            return Ok(());
-        }
-        let does = |is_resumed| if is_resumed { "goes on with a run" } else { "begins one" };
-        let (first, own) = (does(self.is_resumed()), does(resumes.is_some()));
-        let (shard, host) = (self.shard, host_name());
-        let text = format!(
-            "shard 0 {first} and shard {shard} on {host} {own}: have all of them go on with it, or none"
-        );
-        Err(ShardError::Mismatch(ShardMismatch::Told(text)))
-    }
-
     /// Whether it goes on without shards that are missing.
     pub(crate) const fn missing(&self) -> MissingShards {
         self.missing

@@ -344,7 +344,8 @@ fn a_shard_json_that_is_not_of_its_folder_is_refused() {
     let shards = ["shard-0", "shard-1"].map(|run| copied(&format!("mixed-{run}"), run));
     let write = |names: [&str; 2], sent| {
         for (path, name) in shards.iter().zip(names) {
-            let health = ShardHealth { sent, ..ShardHealth::of(name) };
+            let mut health = ShardHealth::of(name);
+            health.sent = sent;
             let record = ShardRecord { meeting: "m".to_owned(), ..ShardRecord::of_health(health) };
             RunFolder::again(path).write_shard(&record).unwrap();
         }

@@ -171,7 +171,7 @@ impl Link for TcpLink {
             };
             if left == 0 {
                 let finished = file.map_or(Ok(()), |file| file.finish().map(drop));
-                return kept.and(finished.map_err(not_taken));
+                return kept.and_then(|()| finished.map_err(not_taken));
             }
             while left > 0 {
                 if self.unread.is_empty() {
