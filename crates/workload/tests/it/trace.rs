@@ -120,10 +120,7 @@ fn what_has_no_id_is_like_nothing_else() {
         {"timestamp":0,"input_length":40,"output_length":1}"#;
     let block = NonZeroU64::new(16).unwrap();
     let trace = trace(
-        TraceSpec::new(
-            "file",
-            TraceFormat::Mooncake { block, tick: Nanos::from_millis(1) },
-        ),
+        TraceSpec::new("file", TraceFormat::Mooncake { block, tick: Nanos::from_millis(1) }),
         text,
     );
     let sent = all(&trace);
@@ -326,10 +323,8 @@ fn a_block_counts_only_behind_the_same_blocks() {
         )
     });
     let block = NonZeroU64::new(10).unwrap();
-    let spec = TraceSpec::new(
-        "blocks",
-        TraceFormat::Mooncake { block, tick: Nanos::from_millis(1) },
-    );
+    let spec =
+        TraceSpec::new("blocks", TraceFormat::Mooncake { block, tick: Nanos::from_millis(1) });
     let mut cached = 0;
     for (number, (_, more)) in (1..).zip(cases) {
         cached += more;
