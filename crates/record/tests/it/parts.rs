@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use fizeau_metrics::{Verdict, VerdictConcern};
+use fizeau_metrics::{Validity, Verdict, VerdictConcern, VerdictReason};
 use fizeau_record::{ShardHealth, StoredError, StoredRun, SweepEnding, TestedReplica, shard_alone};
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ fn a_part_by_itself_is_suspect_and_no_plan_takes_it() {
     let level = run.report().unwrap().levels()[0].clone();
     assert_eq!(level.validity.verdict, Verdict::Suspect);
     let reasons: Vec<_> = level.validity.reasons.iter().map(|one| &*one.text).collect();
-    assert_eq!(reasons, [ALONE]);
+    assert_eq!(reasons.last(), Some(&ALONE));
     let refused = TestedReplica::read(fixture("shard-0")).unwrap_err();
     assert!(matches!(refused, StoredError::Part { .. }), "{refused}");
     let text = refused.to_string();
@@ -49,10 +49,10 @@ fn what_weighs_against_a_part_alone_weighs_not_against_the_whole() {
         let health = ShardHealth::of("0/2");
         health.of_level(&level.summary, &level.client.watch, &validity).worst
     };
-    assert_eq!(worst(level.validity.clone()), None);
-    let mut late = level.validity.clone();
-    late.add(fizeau_metrics::VerdictReason::new(Verdict::Suspect, VerdictConcern::Client, "late"));
-    assert_eq!(worst(late).map(|worst| worst.text).as_deref(), Some("late"));
+    let mut alone = Validity::of(shard_alone("0/2".parse().unwrap()).into_iter().collect());
+    assert_eq!((alone.verdict, worst(alone.clone())), (Verdict::Suspect, None));
+    alone.add(VerdictReason::new(Verdict::Suspect, VerdictConcern::Client, "late"));
+    assert_eq!(worst(alone).map(|worst| worst.text).as_deref(), Some("late"));
     assert_eq!(shard_alone("0/1".parse().unwrap()), None);
 }
 
@@ -61,7 +61,7 @@ fn what_weighs_against_a_part_alone_weighs_not_against_the_whole() {
 fn levels_of_a_part_are_no_repeats_and_its_sweep_is_not_unfinished() {
     let part = copied("part", "sweep");
     change(&part.join("run.json"), |run| run["shard"] = "0/2".into());
-    for (level, _) in [("rate-00040.000", 0), ("rate-00040.000-2", 0)] {
+    for level in ["rate-00040.000", "rate-00040.000-2"] {
         change(&part.join(level).join("summary.json"), |of| of["load"] = json!({"concurrency": 1}));
     }
     fs::remove_file(part.join("sweep.json")).unwrap();
