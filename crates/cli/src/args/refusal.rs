@@ -203,9 +203,7 @@ const fn failed(class: FailureClass, status: Option<u16>) -> &'static str {
         (Class::Status, Some(401 | 403)) => {
             "The server wants a key, or refuses the one that was sent: give it in FIZEAU_API_KEY, OPENAI_API_KEY or --api-key-file"
         }
-        (Class::Status, Some(404)) => {
-            "Check --base-url, --model ({model}), --backend and --endpoint"
-        }
+        (Class::Status, Some(404)) => "Check --base-url, --model ({model}), --backend, --endpoint",
         (Class::Status, Some(300..=399)) => {
             "The server redirects to another address: give that one as --base-url"
         }

@@ -150,11 +150,7 @@ fn a_goal_of_one_level_that_takes_more_requests_is_not_decided() {
     let few = simulated("--max-concurrency 1 --num-prompts 3");
     assert_eq!(few.code, Some(1), "{few:?}");
     assert!(few.out.contains("not decided (maximum "), "{}", few.out);
-    assert!(
-        few.out.contains("Use --num-prompts 100 to decide the goals that are not decided."),
-        "{}",
-        few.out
-    );
+    assert!(few.out.contains("Use --num-prompts 100 to decide all goals."), "{}", few.out);
     let enough = simulated("--max-concurrency 1 --num-prompts 100");
     assert_eq!(enough.code, Some(0), "{enough:?}");
 }

@@ -143,9 +143,7 @@ impl Outcome {
             say(self.result.block())?;
             say(Shown(&self.report).block_with(&self.sweep, trust.output.verbosity()))?;
             if let Some(needed) = self.sweep.requests_needed() {
-                say(format!(
-                    "Use --num-prompts {needed} to decide the goals that are not decided."
-                ))?;
+                say(format!("Use --num-prompts {needed} to decide all goals."))?;
             }
             speed::say_missing([&self.report])?;
             self.report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;
