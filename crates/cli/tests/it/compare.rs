@@ -293,7 +293,7 @@ fn bad_flags_and_folders_are_refused() {
         (vec!["compare", &a], "2"),
         (vec!["compare", &a, &a, "--alpha", "2"], "--alpha"),
         (vec!["compare", &a, &a, "--metrics", "ttft"], "say which statistic"),
-        (vec!["compare", &a, &a, "--smallest", "0.1"], "--smallest"),
+        (vec!["compare", &a, &a, "--smallest", "3"], "--smallest"),
     ];
     for (words, said) in cases {
         let refused = run(&words);

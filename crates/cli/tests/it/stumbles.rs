@@ -41,7 +41,7 @@ fn a_server_that_refuses_token_ids_is_sent_text() {
     // A model that it does not have is still one clear line.
     let wrong = bench(&url, &["--model", "other"]);
     assert_eq!(wrong.code, Some(3), "{wrong:?}");
-    assert!(wrong.err.contains("Check --model (other)"), "{}", wrong.err);
+    assert!(wrong.err.contains("Check --base-url, --model (other)"), "{}", wrong.err);
 }
 
 #[test]

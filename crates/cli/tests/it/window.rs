@@ -28,17 +28,17 @@ fn a_window_that_was_asked_for_stands_beside_the_whole_run() {
     assert_eq!((&windowed["warmup"], &windowed["cooldown"]), (&"10".into(), &"5".into()));
     let window = &windowed["window"];
     assert_eq!(window["kind"], "requested");
-    // The window ends with the sending of the first request that is cut.
+    // The window ends with the sending of the first request that is cut, which is no more in it.
     assert_eq!(
         [&window["cut_front"], &window["sent"], &window["cut_back"]],
-        [&Value::from(10), &Value::from(24), &Value::from(6)]
+        [&Value::from(10), &Value::from(25), &Value::from(5)]
     );
-    assert_eq!(window["metrics"]["ttft_ms"]["n"], 24);
+    assert_eq!(window["metrics"]["ttft_ms"]["n"], 25);
     assert_eq!(summary["metrics"]["ttft_ms"]["n"], 40);
     assert_eq!(summary["throughput"]["window"], "whole_run");
-    let line = "Part requested:                          24 of 40 in ";
+    let line = "Part requested:                          25 of 40 in ";
     assert!(
-        said.contains(line) && said.contains("  Excluded first/last:                   10 / 6\n"),
+        said.contains(line) && said.contains("  Excluded first/last:                   10 / 5\n"),
         "{said}"
     );
     let asked = serde_json::json!({"warmup": "10", "cooldown": "5"});

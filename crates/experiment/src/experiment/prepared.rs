@@ -176,13 +176,14 @@ impl<K: EndpointKind> PreparedExperiment<K> {
     /// # Errors
     /// If a shard does not come, the system has no room, the workload is longer than the server says it takes, or an endpoint cannot be used.
     pub async fn open(self, watcher: &mut impl Watcher) -> Result<Self, ExperimentError> {
-        let met = self.meet()?;
+        let mut met = self.meet()?;
         let group = met.shards().cloned();
-        tell_others(group.as_ref(), met.open_alone(watcher).await)
+        tell_others(group.as_ref(), met.open_alone(watcher).await)?;
+        Ok(met)
     }
 
-    /// The same, of who has met whom there is to meet.
-    async fn open_alone(mut self, watcher: &mut impl Watcher) -> Result<Self, ExperimentError> {
+    /// The same, of who has met whom there is to meet. In place: an experiment that is handed on by value is on the stack once more.
+    async fn open_alone(&mut self, watcher: &mut impl Watcher) -> Result<(), ExperimentError> {
         self.prepare_client()?;
         self.announce(watcher);
         let mut sources = self.experiment.sources();
@@ -202,16 +203,16 @@ impl<K: EndpointKind> PreparedExperiment<K> {
             (self.endpoints, self.run) = self.experiment.decide(&sources)?;
             self.prepare_client()?;
         }
-        let Err(error) = self.check_each(watcher).await else { return Ok(self) };
+        let Err(error) = self.check_each(watcher).await else { return Ok(()) };
         self.with_text_prompts(error, watcher).await
     }
 
     /// Where a server refused token ids (`error`) and takes the same prompt as text, the run sends text.
     async fn with_text_prompts(
-        mut self,
+        &mut self,
         error: ExperimentError,
         watcher: &mut impl Watcher,
-    ) -> Result<Self, ExperimentError> {
+    ) -> Result<(), ExperimentError> {
         let prompt = first_request(self.run.basis().work.plan()).map(|request| request.prompt);
         let refused = match &error {
             ExperimentError::Endpoint(refused) if is_refusal(refused) => {
@@ -234,7 +235,7 @@ impl<K: EndpointKind> PreparedExperiment<K> {
             return Err(error);
         }
         watcher.event(RunEvent::Note(RunNote::TextPrompts { refused }));
-        Ok(self)
+        Ok(())
     }
 
     async fn check_each(&self, watcher: &mut impl Watcher) -> Result<(), ExperimentError> {

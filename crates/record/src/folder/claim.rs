@@ -1,7 +1,7 @@
 //! A run's folder that is taken before anything is sent.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process;
@@ -43,8 +43,9 @@ impl Drop for MadeFolders {
 /// The folder of the parts of a run's shards.
 const PARTS: &str = "shards";
 
-/// How the names of what a run writes end.
+/// How the names of what a run writes end, and those without an end.
 const WRITTEN: [&str; 5] = ["hdr", "html", "json", "jsonl", "toml"];
+const WITHOUT_END: [&str; 2] = [lock::NAME, "shard"];
 
 /// Whether a run may have written `path`, all of it: what somebody else put beside it is not for us to remove.
 fn is_of_a_run(path: &Path) -> bool {
@@ -52,7 +53,10 @@ fn is_of_a_run(path: &Path) -> bool {
         let mut entries = fs::read_dir(path).into_iter().flatten().flatten();
         return entries.all(|entry| is_of_a_run(&entry.path()));
     }
-    path.extension().is_some_and(|end| WRITTEN.iter().any(|own| end == *own))
+    let is_one = |name: Option<&OsStr>, of: &[&str]| {
+        name.is_some_and(|name| of.iter().any(|own| name == *own))
+    };
+    is_one(path.extension(), &WRITTEN) || is_one(path.file_name(), &WITHOUT_END)
 }
 
 /// The names of what lies in `folder`, but for the lock of its writer.

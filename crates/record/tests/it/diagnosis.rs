@@ -1,9 +1,9 @@
 //! Diagnoses: the causes add up to what was measured, whatever the probe found.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::Path;
 
-use fizeau_core::{Bytes, BytesPerSec, Millis, PerSec, Seconds, Tokens};
+use fizeau_core::{Bytes, BytesPerSec, LevelLoad, Millis, PerSec, Seconds, Tokens};
 use fizeau_metrics::{Verdict, VerdictConcern, VerdictReason};
 use fizeau_record::{
     Diagnosed, DiagnosedFigure, DiagnosisDocument, InvalidLevels, ProbedSilicon, ReadRun,
@@ -310,9 +310,11 @@ fn prompts_of_others_hold_decoding_up_where_there_are_others() {
         assert_eq!(prompts_between(&crowded).is_some(), has, "{in_flight}");
     }
     assert_eq!(prompts_between(&crowded(8.0, 0.0, 500.0)), None, "no prompts came");
-    // The lightest level has no queue, however many are in flight there.
+    // The lightest level has no queue, however many are in flight there; a closed loop of one is it wherever there is one.
     let mut lightest = crowded(8.0, 60.0, 500.0);
     lightest.0.levels[0].summary.over_time.as_mut().unwrap().in_flight.mean = 9.0;
+    assert!(prompts_between(&lightest).is_some());
+    lightest.0.levels[0].load = LevelLoad::Concurrency(NonZeroU32::new(9).unwrap());
     assert_eq!(prompts_between(&lightest), None);
 }
 

@@ -61,8 +61,8 @@ fn at_80_columns_what_limits_it_is_there_and_what_is_not_is_named() {
     let narrow = "Speed of light of h100-sxm (one device), reached by phase:
                                     tok/s     tok/s  tok/s
   load  prefill  decode  output  measured  expected  bound  limits
-31.739     25 %    72 %    67 %      3460      3620   5190  compute/weights
- 44.67     25 %    72 %    67 %      3460      3620   5190  compute/weights
+31.739     25 %    72 %    67 %      3500      3620   5190  compute/weights
+ 44.67     25 %    72 %    67 %      3500      3620   5190  compute/weights
 Prefill: TTFT. Decode: TPOT of a step with the sequences that were decoding.
     Output: tokens/s of the whole. Expected: the roofline model, without an
     engine's overheads. Bound: nothing can be faster. Limits: of prefill/decode,
@@ -96,7 +96,7 @@ fn a_price_says_what_a_million_tokens_cost() {
     let (tokens, million) = (3_460.0, 1e6);
     let usd = 2.5 / 3600.0 * million / tokens;
     let cost =
-        format!("A million output tokens there: {usd:.3} USD, at 2.50 USD a device-hour, as given");
+        format!("A million output tokens there: {usd:.2} USD, at 2.50 USD a device-hour, as given");
     let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = flat(text(&report, 80, TextStyle::Plain));
     assert!(text.contains(&cost), "{cost}: {text}");

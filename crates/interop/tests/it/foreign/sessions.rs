@@ -87,7 +87,7 @@ fn the_requests_of_a_warm_up_are_counted() {
 fn goals_that_a_request_can_have_are_taken_and_written() {
     let of = |slos: Value| changed(slos, |_, _| ()).about.goodput;
     let known = json!({"time_to_first_token": 55, "inter_token_latency": 15.5});
-    assert_eq!(of(known).unwrap().parse(), "ttft:55 tpot:15.5".parse::<GoodputGoals>());
+    assert_eq!(of(known).unwrap().parse(), "tpot:15.5 ttft:55".parse::<GoodputGoals>());
     let token = json!({"time_to_first_output_token": 55});
     assert_eq!(of(token).as_deref(), Some("first_visible:55"));
     for none in [
@@ -99,7 +99,7 @@ fn goals_that_a_request_can_have_are_taken_and_written() {
         assert_eq!(of(none.clone()), None, "{none}");
     }
     let tapes = tapes(&[(20_000, vec![5_000; 4])]);
-    for goals in ["ttft:500 tpot:50", "e2el:2000"] {
+    for goals in ["tpot:50 ttft:500", "e2el:2000"] {
         let goals: GoodputGoals = goals.parse().unwrap();
         let one = ExportLevel { goals: &goals, ..level("", &tapes, &goals) };
         let back = imported(&export("aiperf", &[one])).remove(0);

@@ -181,8 +181,9 @@ fn a_difference_of_a_two_thousandth_is_none_unless_it_is_to_be_one() {
         (decision.answer, decision.is_too_small, table.answered(ComparisonAnswer::Worse).count())
     };
     assert_eq!(of("0.1%"), (ComparisonAnswer::NoDetectableDifference, true, 0));
+    assert_eq!(of("0.001"), of("0.1%"));
     assert_eq!(of("0"), (ComparisonAnswer::Better, false, 1)); // the third is a rate
-    for wrong in ["0.1", "-1%", "100%", "x%", ""] {
+    for wrong in ["1", "3", "-1%", "100%", "x%", ""] {
         assert!(wrong.parse::<SmallestChange>().is_err(), "{wrong}");
     }
 }
