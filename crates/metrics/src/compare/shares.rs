@@ -122,7 +122,7 @@ impl TestPower {
 /// use fizeau_metrics::SmallestChange;
 /// assert_eq!("0.1%".parse().map(SmallestChange::get), Ok(0.001));
 /// assert_eq!("0".parse::<SmallestChange>().map(SmallestChange::get), Ok(0.0));
-/// assert!("0.1".parse::<SmallestChange>().is_err()); // of what?
+/// assert!("3".parse::<SmallestChange>().is_err()); // More than all of it.
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct SmallestChange(f64);
