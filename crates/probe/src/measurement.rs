@@ -24,7 +24,7 @@ pub use method::{
     ArrayPages, CacheState, DataPattern, FirstTouch, LaunchCost, Method, PageAdvice, TimedBy,
 };
 pub use operation::{Component, Operation, TransferEngine};
-pub(crate) use operation::{ONE_WAY, size};
+pub(crate) use operation::{ONE_WAY, memory_of, size};
 pub use recurrence::{NormShape, RecurrenceRule, RecurrenceShape};
 pub use timing::{ReportedFigure, ReportedValue, SampleStatistic, Timing};
 pub use work::{ByteConvention, ByteCounts, OperationWork};

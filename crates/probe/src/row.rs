@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::device::{DeviceFacts, Peak};
 use crate::figures::{Figure, ProbeFigures};
 use crate::judge::{self, Objection, ProbeRule};
-use crate::measurement::{Component, Measurement, ONE_WAY, Operation};
+use crate::measurement::{Component, Measurement, Operation, memory_of};
 use crate::shares::PeakShares;
 use fizeau_core::{BytesPerSec, FlopsPerSec, Verdict};
 
@@ -161,10 +161,7 @@ impl<'a> Route<'a> {
     /// None of what is no copy between memories.
     fn of(operation: &'a Operation) -> Option<Self> {
         let Operation::Transfer { from, to, both_ways, .. } = operation else { return None };
-        let kind = |side: &'a str| {
-            let side = side.strip_suffix(ONE_WAY).unwrap_or(side);
-            side.trim_end_matches(|c: char| c.is_ascii_digit())
-        };
+        let kind = |side: &'a str| memory_of(side).trim_end_matches(|c: char| c.is_ascii_digit());
         Some(match operation.is_within_one() {
             true => Self::Within,
             false => Self::Between([kind(from), kind(to)], *both_ways),

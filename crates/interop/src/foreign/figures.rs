@@ -102,11 +102,10 @@ impl FigureSheet {
         let (counted, listed) = (level.counts.completed, good.len() as u64);
         let miscounted = (!level.tapes.is_empty() && counted != listed)
             .then(|| format!("the file counts {counted} completed requests, and lists {listed}"));
-        let miscounted = miscounted.into_iter();
-        let miscounted = match counted == listed {
-            true => miscounted.chain(other_tokens(level)).chain(self.other_time(level)),
-            false => miscounted.chain(Vec::new()).chain(None),
-        };
+        // Sums and times of other requests than the file counts are others anyway.
+        let is_of_all = counted == listed;
+        let sums = other_tokens(level).into_iter().chain(self.other_time(level));
+        let miscounted = miscounted.into_iter().chain(sums.filter(|_| is_of_all));
         let all = differing.chain(miscounted).chain(self.impossible(level));
         all.map(UnknownFact::contradiction).collect()
     }

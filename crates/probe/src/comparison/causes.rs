@@ -2,7 +2,7 @@
 
 use crate::document::ProbeDocument;
 use crate::judge::{Objection, ProbeRule};
-use crate::measurement::{ONE_WAY, Operation, TransferEngine};
+use crate::measurement::{Operation, TransferEngine, memory_of};
 use crate::row::ProbeRow;
 
 /// What may be a cause.
@@ -71,11 +71,10 @@ pub(super) fn of_copies<'a>(
         else {
             continue;
         };
-        let plain = |side: &'_ str| side.strip_suffix(ONE_WAY).unwrap_or(side).to_owned();
-        let (own, other) =
-            ([from, to].map(|side| plain(side)), [other_from, other_to].map(|side| plain(side)));
+        let own = (from.as_str(), memory_of(to));
+        let other = (other_from.as_str(), memory_of(other_to));
         let is_same_way = own == other;
-        if !is_same_way && own.iter().ne(other.iter().rev()) {
+        if !is_same_way && own != (other.1, other.0) {
             continue;
         }
         let cause = match (is_same_way, engine == by, both_ways == both) {

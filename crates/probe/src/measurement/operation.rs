@@ -122,6 +122,11 @@ pub enum Operation {
 /// Behind the target of a copy that runs with one the other way, where its own rate alone is told.
 pub(crate) const ONE_WAY: &str = ", measured one way";
 
+/// The memory that a copy's `side` names, whichever way of it was measured.
+pub(crate) fn memory_of(side: &str) -> &str {
+    side.strip_suffix(ONE_WAY).unwrap_or(side)
+}
+
 /// What copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -14,6 +14,9 @@ type ByFormat = Vec<(Format, Vec<String>)>;
 const DYNAMIC: &str = "quantization_config.dynamic";
 const EXTRA: &str = "quantization_config.extra_config";
 
+/// What either of them is, and each rule in it.
+const RULES: &str = "an object with an object for each module or pattern";
+
 /// Regular expressions: behind `-:` for what is not quantised, behind `+:` or nothing for what is quantised in another way
 /// (GPTQModel's README, "Dynamic quantization").
 pub(super) fn dynamic(
@@ -66,11 +69,9 @@ fn rules<'a>(
     match fields.get(key) {
         None => Ok(None.into_iter().flatten()),
         Some(Value::Object(rules)) => Ok(Some(rules.iter()).into_iter().flatten()),
-        Some(other) => Err(ModelConfigError::Invalid {
-            field,
-            found: shown(other),
-            expected: "an object with an object for each module or pattern",
-        }),
+        Some(other) => {
+            Err(ModelConfigError::Invalid { field, found: shown(other), expected: RULES })
+        }
     }
 }
 
@@ -83,8 +84,7 @@ fn format_of(
 ) -> Result<Option<Format>, ModelConfigError> {
     let sizes = ["bits", "group_size", "sym"];
     let Some(scheme) = scheme.as_object() else {
-        let expected = "an object with an object for each module or pattern";
-        return Err(ModelConfigError::Invalid { field, found: shown(scheme), expected });
+        return Err(ModelConfigError::Invalid { field, found: shown(scheme), expected: RULES });
     };
     if !sizes.iter().any(|name| scheme.get(*name).is_some_and(|value| !value.is_null())) {
         return Ok(None);
